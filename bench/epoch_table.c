@@ -24,8 +24,11 @@ static int drop(epoch_table *table, int first, bool matches(const epoch_setting 
 {
     int kept = first;
     const int count = table->count;
-    for (int i = first; i < count; i++)
-        if (!matches(&table->rows[i].setting, setting)) table->rows[kept++] = table->rows[i];
+    for (int i = first; i < count; i++) {
+        if (matches(&table->rows[i].setting, setting)) continue;
+        if (kept < i) table->rows[kept] = table->rows[i]; /* a row is large, and mostly none is dropped */
+        kept++;
+    }
     table->count = kept;
     return count - kept;
 }

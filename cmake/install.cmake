@@ -12,7 +12,7 @@ install(FILES harness/cnn.h DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
 install(DIRECTORY harness/cnn DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
 install(DIRECTORY bench/nets bench/problems bench/recipes DESTINATION ${CMAKE_INSTALL_DATADIR}/benchcnn/bench)
 install(PROGRAMS bench/fetch_data.sh DESTINATION ${CMAKE_INSTALL_DATADIR}/benchcnn/bench)
-install(DIRECTORY plots impl_template DESTINATION ${CMAKE_INSTALL_DATADIR}/benchcnn)
+install(DIRECTORY plots report impl_template DESTINATION ${CMAKE_INSTALL_DATADIR}/benchcnn)
 install(FILES README.md CONTRIBUTING.md LICENSE DESTINATION ${CMAKE_INSTALL_DOCDIR})
 install(DIRECTORY docs DESTINATION ${CMAKE_INSTALL_DOCDIR})
 

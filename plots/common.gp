@@ -10,7 +10,7 @@ if (format eq 'svg') {
 small = format eq 'svg' ? ",11" : ",8.25"
 large = format eq 'svg' ? ",17" : ",12.75"
 set termoption noenhanced # names hold what they hold: `with labels` heeds its own noenhanced in some versions alone
-set output out
+if (out ne '') { set output out } # else standard output
 set encoding utf8
 unset key
 max(a, b) = a > b ? a : b

@@ -46,6 +46,9 @@ typedef struct figure_set {
     int n_facts, fact_room;
 } figure_set;
 
+/* The fields of an environment that a figure depends on, 0, 1 ...; NULL behind the last. */
+const char *figures_fact_field(int index);
+
 /* Which figures of a file, all optional. */
 typedef struct figure_choice {
     const char *across; /* fields that do not count: "threads,knobs" */
@@ -92,6 +95,14 @@ const char *compare_reason(const figure *a, const figure *b, const comparison *r
 
 /* What was compared, with both values of what differs: "conv cpu:direct mb2ic16 FWD f32 nchw threads 1 -> 2". */
 void compare_name(const figure *a, const figure *b, char *text, size_t size);
+
+/* compare_record.c: as a record of kind `compare`; `across`: what is compared across, or NULL. NULL: no memory. */
+cnn_record *compare_record(const figure *a, const figure *b, const comparison *result, const char *across);
+/* Facts of the environments that differ, 0, 1 ...; false behind the last. `was`, `is`: NULL where one is not told. */
+typedef struct figure_difference {
+    const char *key, *was, *is;
+} figure_difference;
+bool figures_differ(const figure_set *a, const figure_set *b, int index, figure_difference *difference);
 
 /* t such that Student's t with df >= 1 degrees of freedom is farther out, on either side, with probability alpha. */
 double student_quantile(double alpha, int df);

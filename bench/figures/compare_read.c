@@ -13,6 +13,11 @@
 static const char *const fact_fields[] = {"cpu",     "cores",  "memory_bytes", "os",    "kernel",     "cpu_governor",
                                           "version", "commit", "compiler",     "flags", "build_type", "clock_source"};
 
+const char *figures_fact_field(int index)
+{
+    return index >= 0 && index < (int)(sizeof fact_fields / sizeof *fact_fields) ? fact_fields[index] : NULL;
+}
+
 typedef struct reader {
     figure_set *set;
     const char *path, *across;

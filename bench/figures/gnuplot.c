@@ -7,7 +7,6 @@
 
 #include <errno.h>
 #include <string.h>
-#include <sys/mman.h>
 #include <unistd.h>
 
 enum { FORMATS = 2 };
@@ -20,17 +19,6 @@ cnn_status plot_file(const char *name, char path[FOUND_PATH_MAX], cnn_error *err
     static const file_kind kind = {"file of plots", "plots", ""};
     if (cnn_find_own(&kind, name, path)) return CNN_OK;
     return CNN_FAIL(err, CNN_IO, "cannot find plots/%s: neither here nor where benchcnn was built or installed", name);
-}
-
-/* In memory: nothing is left behind, however the program ends. */
-static FILE *memory_file(cnn_error *err)
-{
-    const int fd = memfd_create("gnuplot", MFD_CLOEXEC);
-    FILE *file = fd < 0 ? NULL : fdopen(fd, "w+");
-    if (file) return file;
-    CNN_FAIL(err, CNN_OUT_OF_MEMORY, "no memory for a plot: %s", strerror(errno));
-    if (fd >= 0) close(fd);
-    return NULL;
 }
 
 /* A quote is put in from outside, by its number: doubled, as its manual says, gnuplot 5.4 takes it for the end where
@@ -48,27 +36,20 @@ void gnuplot_text(FILE *to, const char *name, int index, const char *text)
     fputs("'\n", to);
 }
 
-/* The last line that is not blank: gnuplot echoes the script's line and a caret before it says what is wrong. */
-static void last_line(FILE *log, char *text, size_t size)
-{
-    char line[CNN_MESSAGE_MAX];
-    snprintf(text, size, "it gave no reason");
-    rewind(log);
-    while (fgets(line, sizeof line, log)) {
-        line[strcspn(line, "\n")] = '\0';
-        const char *start = line + strspn(line, " \t");
-        if (*start != '\0') snprintf(text, size, "%s", start);
-    }
-}
-
-static cnn_status run(FILE *input, const char *script, cnn_error *err)
+/* Its complaint begins with the script's line and a caret. */
+static cnn_status run(FILE *input, FILE *output, const char *script, cnn_error *err)
 {
     char reason[CNN_MESSAGE_MAX / 2];
-    FILE *log = memory_file(err);
+    FILE *log = program_file("a plot", err);
     if (!log) return err->status;
+    if (fflush(input) != 0 || ferror(input)) {
+        fclose(log);
+        return CNN_FAIL(err, CNN_OUT_OF_MEMORY, "no memory for the data of a plot");
+    }
     rewind(input);
-    const int code = program_run((const char *const[]){"gnuplot", NULL}, input, log, log), why = errno;
-    last_line(log, reason, sizeof reason);
+    const int code = program_run((const char *const[]){"gnuplot", NULL}, input, output ? output : log, log),
+              why = errno;
+    program_last_line(log, reason, sizeof reason);
     fclose(log);
     if (code == 0) return CNN_OK;
     if (code == -1 && why == ENOENT)
@@ -106,21 +87,44 @@ static cnn_status add_format(FILE *input, const char *script, const char *format
     return CNN_OK;
 }
 
+/* What every picture begins with: its settings and data. *input is to be closed, whatever comes of it. */
+static cnn_status begin(const char *script, char path[FOUND_PATH_MAX], gnuplot_put *put, void *user, FILE **input,
+                        cnn_error *err)
+{
+    char common[FOUND_PATH_MAX];
+    *input = program_file("a plot", err);
+    cnn_status status = *input ? plot_file(script, path, err) : err->status;
+    if (status == CNN_OK) status = plot_file("common.gp", common, err);
+    if (status == CNN_OK) gnuplot_text(*input, "common", -1, common);
+    return status == CNN_OK ? put(*input, user, err) : status;
+}
+
+cnn_status gnuplot_svg(const char *script, FILE *svg, gnuplot_put *put, void *user, cnn_error *err)
+{
+    char path[FOUND_PATH_MAX];
+    FILE *input = NULL;
+    cnn_status status = begin(script, path, put, user, &input, err);
+    if (status == CNN_OK) {
+        gnuplot_text(input, "format", -1, "svg");
+        gnuplot_text(input, "out", -1, ""); /* standard output */
+        gnuplot_text(input, "script", -1, path);
+        fputs("load script\n", input);
+        status = run(input, svg, script, err);
+    }
+    if (input) fclose(input);
+    return status;
+}
+
 cnn_status gnuplot_draw(const char *script, const char *name, gnuplot_put *put, void *user, cnn_error *err)
 {
-    char path[FOUND_PATH_MAX], common[FOUND_PATH_MAX], parts[FORMATS][PLOT_PATH_MAX];
-    FILE *input = memory_file(err);
-    cnn_status status = input ? plot_file(script, path, err) : err->status;
-    if (status == CNN_OK) status = plot_file("common.gp", common, err);
-    if (status == CNN_OK) gnuplot_text(input, "common", -1, common);
-    if (status == CNN_OK) status = put(input, user, err);
+    char path[FOUND_PATH_MAX], parts[FORMATS][PLOT_PATH_MAX];
+    FILE *input = NULL;
+    cnn_status status = begin(script, path, put, user, &input, err);
     for (int i = 0; i < FORMATS; i++) {
         snprintf(parts[i], PLOT_PATH_MAX, "%s.part.%s", name, formats[i].name);
         if (status == CNN_OK) status = add_format(input, path, formats[i].name, parts[i], err);
     }
-    if (status == CNN_OK && (fflush(input) != 0 || ferror(input)))
-        status = CNN_FAIL(err, CNN_OUT_OF_MEMORY, "no memory for the data of a plot");
-    if (status == CNN_OK) status = run(input, script, err);
+    if (status == CNN_OK) status = run(input, NULL, script, err);
     for (int i = 0; status == CNN_OK && i < FORMATS; i++)
         if (!is_whole(parts[i], formats[i].end))
             status = CNN_FAIL(err, CNN_IO, "gnuplot could not write %.300s.%s whole: is the disk full?", name,

@@ -8,6 +8,7 @@
 #define BENCH_FIGURES_SPEEDUP_H
 
 #include "harness/problem/problem.h"
+#include "names.h"
 #include "series.h"
 
 /* What one implementation took for one task: an epoch of training, or a single operation. Times in seconds. */
@@ -50,6 +51,7 @@ typedef struct speedup_set {
     series_set series;
     speedup_figure *figures;
     int n_figures, figure_room;
+    figure_names keys;          /* of the single operations' figures: the key, and the machine */
     char gpus[8][CNN_NAME_MAX]; /* that the environments name */
     int n_gpus;
     speedup_curve *curves;

@@ -62,18 +62,35 @@ static void describe_operation(const reader *r, const cnn_record *record, speedu
     f->line = record_line(record);
 }
 
+/* The number of the figure that the record is a run of, and whether it is a new one; -1: no memory. */
+static int number_of(speedup_set *set, const cnn_record *record, const char *key, bool *fresh, cnn_error *err)
+{
+    const char *machine = record_get_text(record, "machine");
+    char *whole = NULL;
+    const int length = asprintf(&whole, "%s on %s", key, machine ? machine : "");
+    const int number = length >= 0 ? figure_name(&set->keys, whole, fresh, err) : -1;
+    if (length < 0) CNN_FAIL(err, CNN_OUT_OF_MEMORY, "no memory for a figure's key");
+    if (length >= 0) free(whole);
+    return number;
+}
+
 /* The figure that the record is a run of, made if need be; NULL: no memory. */
 static speedup_figure *find_figure(const reader *r, const cnn_record *record, cnn_error *err)
 {
     speedup_set *set = r->set;
-    const char *text = record_get_text(record, "machine"), *machine = text ? text : "";
-    char *key = record_identity(record, IDENTITY_FIGURE, NULL), *task = record_identity(record, IDENTITY_TASK, NULL);
+    char *key = record_identity(record, IDENTITY_FIGURE, NULL), *task = NULL;
     speedup_figure *found = NULL;
-    if (!key || !task) CNN_FAIL(err, CNN_OUT_OF_MEMORY, "no memory for a figure's key");
-    for (int i = 0; key && i < set->n_figures && !found; i++)
-        if (strcmp(set->figures[i].key, key) == 0 && strcmp(set->figures[i].machine, machine) == 0)
-            found = &set->figures[i];
-    if (!found && key && task && (found = new_figure(set, err)) != NULL) {
+    bool fresh = false;
+    const int number = key ? number_of(set, record, key, &fresh, err) : -1;
+    if (!key) CNN_FAIL(err, CNN_OUT_OF_MEMORY, "no memory for a figure's key");
+    if (number >= 0 && !fresh) {
+        found = &set->figures[number];
+    } else if (number >= 0) {
+        task = record_identity(record, IDENTITY_TASK, NULL);
+        if (!task) CNN_FAIL(err, CNN_OUT_OF_MEMORY, "no memory for a figure's key");
+        found = task ? new_figure(set, err) : NULL;
+    }
+    if (found && fresh) {
         describe_operation(r, record, found);
         found->key = key;
         found->task = task;
@@ -209,6 +226,7 @@ void speedup_free(speedup_set *set)
         free(set->figures[i].runs);
     }
     free(set->figures);
+    figure_names_free(&set->keys);
     free(set->curves);
     free(set->rows);
     free(set->notes);

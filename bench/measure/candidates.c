@@ -220,7 +220,6 @@ int candidates_best(const candidate *list, int count)
 
 bool candidates_tied(const candidate *best, const candidate *other)
 {
-    const bench_stats *b = &best->result.stats, *o = &other->result.stats;
     if (other->state != CANDIDATE_TIMED || other->beyond) return false;
-    return o->low <= b->high || o->median <= b->median * (1 + best->resolution); /* a NaN adds nothing */
+    return bench_tied(&best->result.stats, &other->result.stats, best->resolution);
 }

@@ -124,6 +124,11 @@ void bench_stats_of(const double *samples, int count, double *sorted, bench_stat
     qsort(sorted, (size_t)count, sizeof *sorted, compare);
 }
 
+bool bench_tied(const bench_stats *best, const bench_stats *other, double resolution)
+{
+    return other->low <= best->high || other->median <= best->median * (1 + resolution);
+}
+
 bool bench_noisy(const bench_stats *stats)
 {
     return (stats->marks & (BENCH_FEW | BENCH_NOISY | BENCH_DRIFTING | BENCH_COARSE)) != 0;

@@ -54,6 +54,9 @@ void bench_stats_of(const double *samples, int count, double *sorted, bench_stat
 /* Whether the figure is not to be relied on: its median is not known within 3 %, rests on too few samples to say so, or
  * drifts. */
 bool bench_noisy(const bench_stats *stats);
+/* Whether `other` may be as fast as `best`: their intervals meet, or their medians differ by no more than the share
+ * `resolution`; NaN adds nothing. */
+bool bench_tied(const bench_stats *best, const bench_stats *other, double resolution);
 /* "noisy,drifting", or "". */
 const char *bench_marks_text(unsigned marks, char *text, size_t size);
 unsigned bench_marks_of(const char *text); /* the other way round; unknown names are no marks, nor is NULL */

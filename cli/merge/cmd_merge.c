@@ -22,10 +22,11 @@ cnn_status args_merge(const cli_options *o, cnn_error *err)
 }
 
 /* A run that was killed leaves half a line. */
-static void say_bad(void *user, int line)
+static void say_bad(void *user, int line, const char *text)
 {
     enum { SAID = 10 };
     merge_run *m = user;
+    (void)text;
     if (m->bad++ < SAID)
         table_put(stderr, "benchcnn: %s:%d: no record (a run that was killed?), passed over\n", m->path, line);
     else if (m->bad == SAID + 1)
@@ -39,7 +40,7 @@ static cnn_status read_files(merge_run *m, cnn_error *err)
     for (int i = 0; status == CNN_OK && i < files->count; i++) {
         m->path = files->items[i];
         m->file_records = m->bad = 0;
-        status = record_read_naming(m->path, merge_take, say_bad, m, err);
+        status = record_read_lines(m->path, merge_take, say_bad, m, err);
         if (status == CNN_OK) status = merge_end_file(m, err);
         if (status == CNN_OK && m->file_records == 0) table_put(stderr, "benchcnn: %s holds no records\n", m->path);
     }

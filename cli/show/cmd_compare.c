@@ -78,36 +78,10 @@ static void print_environments(const compare_run *c)
         table_put(stderr, "environments differ: %s says nothing of its\n", c->names[a->n_facts > 0]);
         return;
     }
-    for (int i = 0; i < a->n_facts + b->n_facts; i++) {
-        const char *key = i < a->n_facts ? a->facts[i].key : b->facts[i - a->n_facts].key;
-        const char *was = figures_fact(a, key), *is = figures_fact(b, key);
-        if ((was && i >= a->n_facts) || (was && is && strcmp(was, is) == 0)) continue; /* said, or nothing to say */
-        table_put(stderr, "environments differ: %s was %s, is %s\n", key, was ? was : "unknown", is ? is : "unknown");
-    }
-}
-
-static cnn_status write_record(const compare_run *c, const figure *a, const figure *b, const comparison *r,
-                               cnn_error *err)
-{
-    char reason[64];
-    cnn_record *record = record_new("compare");
-    record_text(record, "figure", a->key);
-    if (c->choice.across) {
-        record_text(record, "a_figure", a->whole);
-        record_text(record, "b_figure", b->whole);
-    }
-    record_text(record, "verdict", compare_verdict_name(r->verdict));
-    if (r->verdict == COMPARE_CANNOT_TELL)
-        record_text(record, "reason", compare_reason(a, b, r, reason, sizeof reason));
-    record_real(record, "a_s", r->a);
-    record_int(record, "a_runs", a->n_runs);
-    record_real(record, "b_s", r->b);
-    record_int(record, "b_runs", b->n_runs);
-    record_real(record, "ratio", r->ratio);
-    record_real(record, "ratio_low", r->low);
-    record_real(record, "ratio_high", r->high);
-    record_real(record, "margin", r->margin);
-    return record_write(c->output.sink, record, err);
+    figure_difference d;
+    for (int i = 0; figures_differ(a, b, i, &d); i++)
+        table_put(stderr, "environments differ: %s was %s, is %s\n", d.key, d.was ? d.was : "unknown",
+                  d.is ? d.is : "unknown");
 }
 
 static void print_figure(const figure *a, const figure *b, const comparison *r)
@@ -134,7 +108,7 @@ static cnn_status compare_all(compare_run *c, cnn_error *err)
         c->verdicts[r.verdict]++;
         c->single += a->n_runs < COMPARE_RUNS || b->n_runs < COMPARE_RUNS;
         if (!c->options->json) print_figure(a, b, &r);
-        status = write_record(c, a, b, &r, err);
+        status = record_write(c->output.sink, compare_record(a, b, &r, c->choice.across), err);
     }
     return status;
 }

@@ -28,10 +28,27 @@ static void picture_name(const cli_options *options, const char *file, char name
     }
 }
 
-/* An older picture is replaced, anything else is not: records may well be named x.png. */
-static cnn_status draw(const char *script, const char *name, gnuplot_put *put, void *user, cnn_error *err)
+/* Where pictures go. */
+typedef struct plot_to {
+    char name[PLOT_PATH_MAX]; /* NAME.svg, NAME.png */
+    FILE *svg;                /* NULL, or all pictures go here instead, and no word of what they leave out is printed */
+    int most;                 /* of curves in a picture; 0: as many as there are */
+} plot_to;
+
+static cnn_status check_crowd(const plot_to *to, int curves, cnn_error *err)
 {
-    char svg[PLOT_PATH_MAX], png[PLOT_PATH_MAX];
+    if (to->most == 0 || curves <= to->most) return CNN_OK;
+    return CNN_FAIL(err, CNN_BAD_ARGUMENT, "%d curves are too many for one picture: %d can be told apart", curves,
+                    to->most);
+}
+
+/* An older picture is replaced, anything else is not: records may well be named x.png. */
+static cnn_status draw(const char *script, const plot_to *to, const char *behind, gnuplot_put *put, void *user,
+                       cnn_error *err)
+{
+    char name[PLOT_PATH_MAX + 16], svg[PLOT_PATH_MAX + 24], png[PLOT_PATH_MAX + 24];
+    if (to->svg) return gnuplot_svg(script, to->svg, put, user, err);
+    snprintf(name, sizeof name, "%s%s", to->name, behind);
     snprintf(svg, sizeof svg, "%s.svg", name);
     snprintf(png, sizeof png, "%s.png", name);
     cnn_status status = cnn_check_replaced(svg, "SVG picture", "<?xml", err);
@@ -43,15 +60,15 @@ static cnn_status draw(const char *script, const char *name, gnuplot_put *put, v
 
 /* ---- Seconds per epoch */
 
-static cnn_status read_epochs(const cli_options *options, int first, epoch_table *table, cnn_error *err)
+static cnn_status read_epochs(const cli_options *options, int first, bool say, epoch_table *table, cnn_error *err)
 {
     for (int i = first; i < options->words.count; i++) {
         int bad;
         const cnn_status status = epoch_table_read(table, options->words.items[i], &bad, err);
         if (status != CNN_OK) return status;
-        cli_say_bad_lines(options->words.items[i], bad);
+        if (say) cli_say_bad_lines(options->words.items[i], bad);
     }
-    if (table->superseded > 0)
+    if (table->superseded > 0 && say)
         fprintf(stderr, "left out: %d epoch record%s of points that another build has measured since\n",
                 table->superseded, table->superseded == 1 ? "" : "s");
     if (table->count > 0) return CNN_OK;
@@ -79,15 +96,16 @@ static void say_left_out(const series_set *set)
     say_diverged(set->diverged);
 }
 
-static cnn_status plot_epochs(const cli_options *options, const char *name, cnn_error *err)
+static cnn_status plot_epochs(const cli_options *options, const plot_to *to, cnn_error *err)
 {
     epoch_table table = {0};
     series_set set = {0};
-    cnn_status status = read_epochs(options, 0, &table, err);
+    cnn_status status = read_epochs(options, 0, !to->svg, &table, err);
     if (status == CNN_OK) status = series_make(&table, &set, err);
-    if (status == CNN_OK) say_left_out(&set);
+    if (status == CNN_OK && !to->svg) say_left_out(&set);
+    if (status == CNN_OK) status = check_crowd(to, set.count, err);
     if (status == CNN_OK) status = series_add_thesis(&set, err);
-    if (status == CNN_OK) status = draw("over_batch.gp", name, series_picture, &set, err);
+    if (status == CNN_OK) status = draw("over_batch.gp", to, "", series_picture, &set, err);
     series_free(&set);
     epoch_table_free(&table);
     return status;
@@ -95,14 +113,15 @@ static cnn_status plot_epochs(const cli_options *options, const char *name, cnn_
 
 /* ---- Learning curves */
 
-static cnn_status plot_curves(const cli_options *options, const char *name, cnn_error *err)
+static cnn_status plot_curves(const cli_options *options, const plot_to *to, cnn_error *err)
 {
     epoch_table table = {0};
     curves_set set = {.count = 0};
-    cnn_status status = read_epochs(options, 1, &table, err);
+    cnn_status status = read_epochs(options, 1, !to->svg, &table, err);
     if (status == CNN_OK) status = curves_make(&table, &set, err);
-    if (status == CNN_OK) say_diverged(set.diverged);
-    if (status == CNN_OK) status = draw("curves.gp", name, curves_picture, &set, err);
+    if (status == CNN_OK && !to->svg) say_diverged(set.diverged);
+    if (status == CNN_OK) status = check_crowd(to, set.runs.count, err);
+    if (status == CNN_OK) status = draw("curves.gp", to, "", curves_picture, &set, err);
     curves_free(&set);
     epoch_table_free(&table);
     return status;
@@ -110,7 +129,7 @@ static cnn_status plot_curves(const cli_options *options, const char *name, cnn_
 
 /* ---- Seconds to a loss */
 
-static cnn_status plot_goals(const cli_options *options, const char *name, cnn_error *err)
+static cnn_status plot_goals(const cli_options *options, const plot_to *to, cnn_error *err)
 {
     goal_table goals = {.count = 0};
     epoch_table table = {.goals = &goals};
@@ -118,15 +137,15 @@ static cnn_status plot_goals(const cli_options *options, const char *name, cnn_e
     cnn_status status = CNN_OK;
     for (int i = 1, bad; i < options->words.count && status == CNN_OK; i++) {
         status = epoch_table_read(&table, options->words.items[i], &bad, err);
-        if (status == CNN_OK) cli_say_bad_lines(options->words.items[i], bad);
+        if (status == CNN_OK && !to->svg) cli_say_bad_lines(options->words.items[i], bad);
     }
     if (status == CNN_OK) status = goals_make(&goals, &set, err);
-    if (status == CNN_OK && set.left_out > 0)
+    if (status == CNN_OK && set.left_out > 0 && !to->svg)
         table_put(stderr, "benchcnn: of network %s alone; %d goal%s of others left out\n",
                   set.list[0].first->setting.net, set.left_out, set.left_out == 1 ? "" : "s");
     if (status == CNN_OK) status = goals_add_thesis(&set, err);
-    if (status == CNN_OK) show_goals(&set);
-    if (status == CNN_OK) status = draw("over_batch.gp", name, goals_picture, &set, err);
+    if (status == CNN_OK && !to->svg) show_goals(&set);
+    if (status == CNN_OK) status = draw("over_batch.gp", to, "", goals_picture, &set, err);
     goals_free(&set);
     goal_table_free(&goals);
     epoch_table_free(&table);
@@ -135,18 +154,19 @@ static cnn_status plot_goals(const cli_options *options, const char *name, cnn_e
 
 /* ---- Speedup over threads or workers */
 
-static cnn_status plot_workers(const cli_options *options, const char *name, cnn_error *err)
+static cnn_status plot_workers(const cli_options *options, const plot_to *to, cnn_error *err)
 {
     epoch_table table = {0};
     workers_set set = {.left_out = 0};
-    cnn_status status = read_epochs(options, 1, &table, err);
+    cnn_status status = read_epochs(options, 1, !to->svg, &table, err);
     if (status == CNN_OK) status = workers_make(&table, &set, err);
-    if (status == CNN_OK && set.left_out > 0)
+    if (status == CNN_OK && set.left_out > 0 && !to->svg)
         table_put(stderr,
                   "benchcnn: %d curve%s left out: a speedup is over 1 thread or worker, and needs another number\n",
                   set.left_out, set.left_out == 1 ? " is" : "s are");
+    if (status == CNN_OK) status = check_crowd(to, set.curves.count, err);
     if (status == CNN_OK) status = workers_add_published(&set, err);
-    if (status == CNN_OK) status = draw("workers.gp", name, workers_picture, &set, err);
+    if (status == CNN_OK) status = draw("workers.gp", to, "", workers_picture, &set, err);
     workers_free(&set);
     epoch_table_free(&table);
     return status;
@@ -154,66 +174,65 @@ static cnn_status plot_workers(const cli_options *options, const char *name, cnn
 
 /* ---- Speedups */
 
-static cnn_status plot_speedup(const cli_options *options, const char *name, cnn_error *err)
+static cnn_status plot_speedup(const cli_options *options, const plot_to *to, cnn_error *err)
 {
-    char problems[PLOT_PATH_MAX + 16];
     speedup_set set = {.count = 0};
-    cnn_status status = cli_speedups(options, 1, &set, err);
+    cnn_status status = cli_speedups(options, 1, !to->svg, &set, err);
     const bool epochs = speedup_has(&set, true), operations = speedup_has(&set, false);
-    snprintf(problems, sizeof problems, "%s%s", name, epochs ? "_problems" : "");
-    if (status == CNN_OK && epochs) status = draw("over_batch.gp", name, speedup_curves, &set, err);
-    if (status == CNN_OK && operations) status = draw("speedup_problems.gp", problems, speedup_bars, &set, err);
+    if (status == CNN_OK && epochs) status = draw("over_batch.gp", to, "", speedup_curves, &set, err);
+    if (status == CNN_OK && operations)
+        status = draw("speedup_problems.gp", to, epochs ? "_problems" : "", speedup_bars, &set, err);
     cli_speedups_end(options, &set);
     return status;
 }
 
 /* ---- Times of single operations */
 
-static cnn_status plot_bars(const cli_options *options, const char *name, cnn_error *err)
+static cnn_status plot_bars(const cli_options *options, const plot_to *to, cnn_error *err)
 {
     static bars_set set; /* large: kept off the stack */
-    char plans[PLOT_PATH_MAX + 16];
     cnn_status status = CNN_OK;
     set = (bars_set){.impl = options->impl, .dir = options->dir};
     for (int i = 1, bad; status == CNN_OK && i < options->words.count; i++) {
         status = bars_read(&set, options->words.items[i], &bad, err);
-        if (status == CNN_OK) cli_say_bad_lines(options->words.items[i], bad);
+        if (status == CNN_OK && !to->svg) cli_say_bad_lines(options->words.items[i], bad);
     }
     if (status == CNN_OK) status = bars_make(&set, err);
-    if (status == CNN_OK && set.left_out > 0)
+    if (status == CNN_OK && set.left_out > 0 && !to->svg)
         table_put(stderr, "benchcnn: drawing %s; %d figure%s of other machines left out\n", set.machine, set.left_out,
                   set.left_out == 1 ? "" : "s");
-    if (status == CNN_OK) status = draw("bars.gp", name, bars_picture, &set, err);
+    if (status == CNN_OK) status = draw("bars.gp", to, "", bars_picture, &set, err);
     set.plans = true;
-    snprintf(plans, sizeof plans, "%s_plans", name);
-    if (status == CNN_OK && bars_have_plans(&set)) status = draw("bars.gp", plans, bars_picture, &set, err);
+    if (status == CNN_OK && !to->svg && bars_have_plans(&set))
+        status = draw("bars.gp", to, "_plans", bars_picture, &set, err);
     return status;
 }
 
 /* ---- Roofline */
 
-static cnn_status plot_roofline(const cli_options *options, const char *name, cnn_error *err)
+static cnn_status plot_roofline(const cli_options *options, const plot_to *to, cnn_error *err)
 {
     static roofline r; /* large: kept off the stack */
     char machine[2 * CNN_NAME_MAX];
     cnn_status status = CNN_OK;
+    memset(&r, 0, sizeof r);
     for (int i = 1; status == CNN_OK && i < options->words.count; i++) {
         int bad = 0;
         status = roofline_read(&r, options->words.items[i], &bad, err);
-        if (status == CNN_OK) cli_say_bad_lines(options->words.items[i], bad);
+        if (status == CNN_OK && !to->svg) cli_say_bad_lines(options->words.items[i], bad);
     }
     if (status == CNN_OK) status = roofline_make_roofs(&r, err);
-    if (status == CNN_OK && r.left_out > 0)
+    if (status == CNN_OK && r.left_out > 0 && !to->svg)
         table_put(stderr, "benchcnn: drawing %s; %d figure%s of others left out\n",
                   roofline_machine(&r, machine, sizeof machine), r.left_out, r.left_out == 1 ? "" : "s");
-    if (status == CNN_OK) status = draw("roofline.gp", name, roofline_picture, &r, err);
+    if (status == CNN_OK) status = draw("roofline.gp", to, "", roofline_picture, &r, err);
     roofline_free(&r);
     return status;
 }
 
 /* ---- The command */
 
-typedef cnn_status plot_kind(const cli_options *options, const char *name, cnn_error *err);
+typedef cnn_status plot_kind(const cli_options *options, const plot_to *to, cnn_error *err);
 enum { KINDS = 6 };
 static const char *const kinds[KINDS] = {"curves", "workers", "goals", "bars", "speedup", "roofline"};
 static plot_kind *const plots[KINDS] = {plot_curves, plot_workers, plot_goals, plot_bars, plot_speedup, plot_roofline};
@@ -224,6 +243,13 @@ static plot_kind *kind_of(const char *word)
     for (int i = 0; i < KINDS; i++)
         if (strcmp(word, kinds[i]) == 0) return plots[i];
     return NULL;
+}
+
+cnn_status cli_plot_svg(const cli_options *options, int most, FILE *svg, cnn_error *err)
+{
+    const plot_to to = {.svg = svg, .most = most};
+    plot_kind *draw_kind = kind_of(options->words.items[0]);
+    return (draw_kind ? draw_kind : plot_epochs)(options, &to, err);
 }
 
 cnn_status args_plot(const cli_options *options, cnn_error *err)
@@ -248,8 +274,8 @@ cnn_status args_plot(const cli_options *options, cnn_error *err)
 
 int cmd_plot(const cli_options *options, cnn_error *err)
 {
-    char name[PLOT_PATH_MAX];
+    plot_to to = {.svg = NULL};
     plot_kind *draw_kind = kind_of(options->words.items[0]);
-    picture_name(options, options->words.items[draw_kind ? 1 : 0], name);
-    return (draw_kind ? draw_kind : plot_epochs)(options, name, err) == CNN_OK ? EXIT_HELD : cli_fail(err);
+    picture_name(options, options->words.items[draw_kind ? 1 : 0], to.name);
+    return (draw_kind ? draw_kind : plot_epochs)(options, &to, err) == CNN_OK ? EXIT_HELD : cli_fail(err);
 }

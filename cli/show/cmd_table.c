@@ -68,7 +68,7 @@ static cnn_status read_files(const cli_options *o, export_run *r, cnn_error *err
 static cnn_status add_speedups(const cli_options *o, export_run *r, cnn_error *err)
 {
     speedup_set set = {.count = 0};
-    cnn_status status = cli_speedups(o, 0, &set, err);
+    cnn_status status = cli_speedups(o, 0, true, &set, err);
     for (int i = 0; status == CNN_OK && i < set.count; i++) {
         cnn_record *record = speedup_record(&set.rows[i]);
         status = record ? export_add(r->tables, record, false, err)

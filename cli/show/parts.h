@@ -3,13 +3,25 @@
 #define CLI_SHOW_PARTS_H
 
 #include "bench/figures/export.h"
+#include "bench/figures/page.h"
 #include "bench/figures/speedup.h"
 #include "cli/cli.h"
 
-/* speedups.c: of the files words[first...], by --impl and --baseline. */
-cnn_status cli_speedups(const cli_options *options, int first, speedup_set *set, cnn_error *err);
+/* speedups.c: of the files words[first...], by --impl and --baseline; `say`: lines that are no records are told. */
+cnn_status cli_speedups(const cli_options *options, int first, bool say, speedup_set *set, cnn_error *err);
 /* Says on standard error what was left out; frees the set, whatever came of it. */
 void cli_speedups_end(const cli_options *options, speedup_set *set);
+
+/* cmd_plot.c: what `plot WORDS...` draws, as SVGs one behind the other in a file of program_file(). CNN_BAD_ARGUMENT:
+ * the files hold nothing of this kind, or more curves than `most` (0: as many as there are). */
+cnn_status cli_plot_svg(const cli_options *options, int most, FILE *svg, cnn_error *err);
+
+/* report_pictures.c: of kind `picture`: picture (a kind of `plot`, "" of epochs), file (of one file alone), and svg, or
+ * the reason why it is not drawn. */
+cnn_status report_pictures(const cli_options *options, const page *p, record_sink *to, cnn_error *err);
+/* report_compare.c: what changed from one file to the other, as records of kinds `compare` and `difference` (fact, was,
+ * is), each with both files; what cannot be compared, as a `note`. */
+cnn_status report_compare(const char *was, const char *is, record_sink *to, cnn_error *err);
 
 /* The words of --format. */
 typedef enum export_format { EXPORT_TEXT, EXPORT_MARKDOWN, EXPORT_CSV, EXPORT_JUNIT, EXPORT_GITHUB } export_format;

@@ -2,14 +2,14 @@
 #include "cli/table.h"
 #include "parts.h"
 
-cnn_status cli_speedups(const cli_options *options, int first, speedup_set *set, cnn_error *err)
+cnn_status cli_speedups(const cli_options *options, int first, bool say, speedup_set *set, cnn_error *err)
 {
     const speedup_request request = {.impl = options->impl, .baseline = options->baseline, .fallback = "cpu:naive"};
     for (int i = first; i < options->words.count; i++) {
         int bad = 0;
         const cnn_status status = speedup_read(set, options->words.items[i], &bad, err);
         if (status != CNN_OK) return status;
-        cli_say_bad_lines(options->words.items[i], bad);
+        if (say) cli_say_bad_lines(options->words.items[i], bad);
     }
     return speedup_make(set, &request, err);
 }

@@ -4,6 +4,8 @@
 #include <errno.h>
 #include <spawn.h>
 #include <stdint.h>
+#include <string.h>
+#include <sys/mman.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -27,4 +29,26 @@ int program_run(const char *const argv[], FILE *in, FILE *out, FILE *errors)
     if (WEXITSTATUS(status) != 127) return WEXITSTATUS(status);
     errno = ENOENT; /* how a C library that cannot report a failed exec says so */
     return -1;
+}
+
+FILE *program_file(const char *what, cnn_error *err)
+{
+    const int fd = memfd_create("program", MFD_CLOEXEC);
+    FILE *file = fd < 0 ? NULL : fdopen(fd, "w+");
+    if (file) return file;
+    CNN_FAIL(err, CNN_OUT_OF_MEMORY, "no memory for %s: %s", what, strerror(errno));
+    if (fd >= 0) close(fd);
+    return NULL;
+}
+
+void program_last_line(FILE *log, char *text, size_t size)
+{
+    char line[CNN_MESSAGE_MAX];
+    snprintf(text, size, "it gave no reason");
+    rewind(log);
+    while (fgets(line, sizeof line, log)) {
+        line[strcspn(line, "\n")] = '\0';
+        const char *start = line + strspn(line, " \t");
+        if (*start != '\0') snprintf(text, size, "%s", start);
+    }
 }

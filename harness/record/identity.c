@@ -110,9 +110,9 @@ char *record_identity(const cnn_record *record, identity_scope scope, const char
     FILE *stream = open_memstream(&key, &size);
     for (int i = 0; stream && i < FIELDS; i++) {
         if (!(fields[i].scopes & (int)scope) || record_listed(without, fields[i].field)) continue;
-        const char *text = record_get_text(record, fields[i].field);
         char *value = record_json(record, fields[i].field);
         if (value && strcmp(value, fields[i].usual) != 0) {
+            const char *text = record_get_text(record, fields[i].field);
             fprintf(stream, "%s%s=%s", space, fields[i].field, text ? text : value);
             space = " ";
         }

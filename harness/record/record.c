@@ -116,6 +116,17 @@ void record_reals(cnn_record *record, const char *key, const double *values, int
     add_item(record, record->object, key, array);
 }
 
+void record_copy(cnn_record *record, const cnn_record *from, const char *const *fields, int count)
+{
+    const cJSON *item = NULL, *const all = record && from ? from->object : item;
+    cJSON_ArrayForEach(item, all)
+    {
+        int i = 0;
+        while (i < count && (fields[i][0] != item->string[0] || strcmp(fields[i], item->string) != 0)) i++;
+        if (i < count) add_item(record, record->object, item->string, cJSON_Duplicate(item, true));
+    }
+}
+
 /* The object under `key`, made where there is none yet; NULL when out of memory. */
 static cJSON *object_in(cnn_record *record, const char *key)
 {

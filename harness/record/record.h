@@ -19,6 +19,8 @@ typedef struct record_pair {
 } record_pair;
 void record_text_pairs(cnn_record *record, const char *key, const record_pair *pairs, int count);
 void record_int_pairs(cnn_record *record, const char *key, const record_pair *pairs, int count);
+/* Those of the fields that another record has, as they are there and in its order. */
+void record_copy(cnn_record *record, const cnn_record *from, const char *const *fields, int count);
 void record_free(cnn_record *record);
 /* What design section 8 asks of every operation's record: op, problem, dir, dtype, math, layout; and what a descriptor
  * does not say, of a convolution and FC: bias, mode. Older records lack these: cross-correlation with a bias, mostly.
@@ -68,10 +70,14 @@ typedef cnn_status record_each(void *user, const cnn_record *record, cnn_error *
 cnn_status record_read(const char *path, record_each *each, void *user, int *bad, cnn_error *err);
 /* The same, but a line that is no whole record is CNN_BAD_FORMAT, and every error begins with FILE:LINE. */
 cnn_status record_read_strictly(const char *path, record_each *each, void *user, cnn_error *err);
-/* The same, but of each line that is no whole record the number, counted from 1. */
-typedef void record_bad_line(void *user, int line);
-cnn_status record_read_naming(const char *path, record_each *each, record_bad_line *bad, void *user, cnn_error *err);
-/* Of one such line. CNN_BAD_FORMAT: it is no record. */
+/* The same, and of each line that is no whole record `bad` hears the number, and the line. */
+typedef void record_bad_line(void *user, int number, const char *line);
+cnn_status record_read_lines(const char *path, record_each *each, record_bad_line *bad, void *user, cnn_error *err);
+/* record_check.c: holds a record to the table of fields (fields.inc). `each` hears what is wrong with a field, in words
+ * that go on behind its name; `grave` false: it may be of another version of this program. */
+typedef void record_fault(void *user, const char *field, const char *what, bool grave);
+void record_check(const cnn_record *record, record_fault *each, void *user);
+/* Of one line. CNN_BAD_FORMAT: it is no record. */
 cnn_status record_read_line(const char *line, record_each *each, void *user, cnn_error *err);
 int record_line(const cnn_record *record); /* of the file it is read from, counted from 1 */
 /* The line itself, without its end: its numbers have all of their digits. NULL of a record that was made here. */

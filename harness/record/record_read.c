@@ -38,25 +38,9 @@ bool record_begins(const char *line, size_t length)
 
 static bool is_blank(const char *line, size_t length) { return strspn(line, " \t\r") == length; }
 
-/* With neither of the last two, strictly. */
-typedef struct reading {
-    record_each *each;
-    void *user;
-    int *bad;
-    record_bad_line *bad_line;
-} reading;
-
-static cnn_status take_bad(const reading *r, int number, const char *line, cnn_error *err)
+/* bad NULL: strictly. */
+static cnn_status read_lines(const char *path, record_each *each, record_bad_line *bad, void *user, cnn_error *err)
 {
-    if (r->bad) ++*r->bad;
-    if (r->bad_line) r->bad_line(r->user, number);
-    if (r->bad || r->bad_line) return CNN_OK;
-    return CNN_FAIL(err, CNN_BAD_FORMAT, "'%.40s' is no record, {\"kind\":...}", line);
-}
-
-static cnn_status read_lines(const char *path, const reading *r, cnn_error *err)
-{
-    const bool strictly = !r->bad && !r->bad_line;
     int number = 0;
     cnn_status status = CNN_OK;
     char *line = NULL;
@@ -73,10 +57,12 @@ static cnn_status read_lines(const char *path, const reading *r, cnn_error *err)
         if (is_blank(line, size)) continue;
         cJSON *object = record_parse(line, size);
         if (object)
-            status = r->each(r->user, &(cnn_record){.object = object, .line = number, .source = line}, err);
+            status = each(user, &(cnn_record){.object = object, .line = number, .source = line}, err);
+        else if (bad)
+            bad(user, number, line);
         else
-            status = take_bad(r, number, line, err);
-        if (strictly && status != CNN_OK) cnn_error_before(err, status, "%.200s:%d: ", path, number);
+            status = CNN_FAIL(err, CNN_BAD_FORMAT, "'%.40s' is no record, {\"kind\":...}", line);
+        if (!bad && status != CNN_OK) cnn_error_before(err, status, "%.200s:%d: ", path, number);
         cJSON_Delete(object);
         errno = 0;
     }
@@ -86,20 +72,40 @@ static cnn_status read_lines(const char *path, const reading *r, cnn_error *err)
     return status;
 }
 
+cnn_status record_read_lines(const char *path, record_each *each, record_bad_line *bad, void *user, cnn_error *err)
+{
+    return read_lines(path, each, bad, user, err);
+}
+
+typedef struct counted {
+    record_each *each;
+    void *user;
+    int *bad;
+} counted;
+
+static cnn_status hand_on(void *user, const cnn_record *record, cnn_error *err)
+{
+    const counted *c = user;
+    return c->each(c->user, record, err);
+}
+
+static void count_bad(void *user, int number, const char *line)
+{
+    (void)number;
+    (void)line;
+    ++*((const counted *)user)->bad;
+}
+
 cnn_status record_read(const char *path, record_each *each, void *user, int *bad, cnn_error *err)
 {
+    counted c = {each, user, bad};
     *bad = 0;
-    return read_lines(path, &(reading){each, user, bad, NULL}, err);
+    return read_lines(path, hand_on, count_bad, &c, err);
 }
 
 cnn_status record_read_strictly(const char *path, record_each *each, void *user, cnn_error *err)
 {
-    return read_lines(path, &(reading){each, user, NULL, NULL}, err);
-}
-
-cnn_status record_read_naming(const char *path, record_each *each, record_bad_line *bad, void *user, cnn_error *err)
-{
-    return read_lines(path, &(reading){each, user, NULL, bad}, err);
+    return read_lines(path, each, NULL, user, err);
 }
 
 cnn_status record_read_line(const char *line, record_each *each, void *user, cnn_error *err)

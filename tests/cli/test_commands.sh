@@ -36,11 +36,17 @@ printf 'bench %s --out "$OUT"\n' "${on[*]} ${short[*]}" >"$tmp/recipe"
 runs '1 timed and verified' run "$tmp/recipe" --out "$tmp/run.jsonl"
 runs 'mb2ic3ih7' compare "$tmp/bench.jsonl" "$tmp/run.jsonl"
 runs '2 files, |exact duplicates dropped' merge "$tmp/bench.jsonl" "$tmp/run.jsonl" --out "$tmp/merged.jsonl"
+runs '0 faults' check "$tmp/bench.jsonl"
 runs 'cpu' table "$tmp/train.jsonl"
 if command -v gnuplot >/dev/null; then
     runs 'svg' plot "$tmp/train.jsonl" --out "$tmp/epochs.svg"
 else
     ran+=(plot)
+fi
+if python3 -I -c 'import jinja2' 2>/dev/null || /usr/bin/python3 -I -c 'import jinja2' 2>/dev/null; then
+    runs 'page.html' report "$tmp/bench.jsonl" "$tmp/train.jsonl" --out "$tmp/page.html"
+else
+    ran+=(report)
 fi
 ran+=(peaks)
 runs 'training|written to' data make --out "$tmp/data"

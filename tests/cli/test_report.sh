@@ -1,0 +1,227 @@
+#!/usr/bin/env bash
+# test_report.sh BENCHCNN: `benchcnn report`: a page from records of every command, whole and by itself; what it says of them;
+# names that would be obeyed; ten thousand records; and, where there is a Chromium, no error, no overflow, and tables that sort.
+# shellcheck source-path=SCRIPTDIR
+source "$(dirname "$0")/cli.sh"
+here=$(dirname "$0") benchcnn=$(realpath "$benchcnn")
+python=
+for each in python3 /usr/bin/python3; do
+    [ -z "$python" ] && "$each" -I -c 'import jinja2' 2>/dev/null && python=$each
+done
+if [ -z "$python" ]; then
+    echo "Python 3 with Jinja2 is not installed: the page is not tried"
+    exit 77
+fi
+report() { "$benchcnn" report "$@" --out "$tmp/page.html" >"$tmp/out" 2>"$tmp/err" || fail "report $*: $(cat "$tmp/err")"; }
+sound() { # RECORDS...: the page is whole, and holds them
+    tests=$((tests + 1))
+    "$python" "$here/report_page.py" "$tmp/page.html" "$@" >"$tmp/said" || fail "the page of $*: $(cat "$tmp/said")"
+}
+text() { "$python" -c 'import html, re, sys; print(html.unescape(re.sub("<[^>]*>", "", open(sys.argv[1]).read())))' "$tmp/page.html" >"$tmp/text"; }
+
+# ---- What is refused, in words.
+printf '{"kind":"env","cpu":"x"}\n' >"$tmp/env.jsonl"
+: >"$tmp/empty.jsonl"
+echo 'not a page' >"$tmp/other.html"
+mkfifo "$tmp/fifo"
+refused 'FILE.jsonl... --out FILE.html' report
+refused '--out FILE.html' report "$tmp/env.jsonl"
+refused 'nowhere.jsonl' report "$tmp/nowhere.jsonl" --out "$tmp/page.html"
+refused 'holds no records' report "$tmp/empty.jsonl" --out "$tmp/page.html"
+refused 'is no HTML page' report "$tmp/env.jsonl" --out "$tmp/other.html"
+refused 'env.jsonl' report "$tmp/env.jsonl" --out "$tmp/env.jsonl"
+refused 'no plain file' report "$tmp/fifo" --out "$tmp/page.html"
+refused 'cannot be written' report "$tmp/env.jsonl" --out "$tmp/no/such/folder.html"
+[ -e "$tmp/page.html" ] && fail "a page that was refused is there"
+mkdir "$tmp/bin"
+printf '#!/bin/sh\nexit 3\n' >"$tmp/bin/python3"
+chmod +x "$tmp/bin/python3"
+if [ "$python" = python3 ] && ! /usr/bin/python3 -I -c 'import jinja2' 2>/dev/null; then
+    PATH=$tmp/bin:$PATH "$benchcnn" report "$tmp/env.jsonl" --out "$tmp/page.html" 2>"$tmp/err"
+    [ $? -eq 3 ] && grep -q 'apt-get install python3-jinja2' "$tmp/err" || fail "without Jinja2: $(cat "$tmp/err")"
+else # the distribution's is taken where another Python comes first and has none
+    PATH=$tmp/bin:$PATH report "$tmp/env.jsonl"
+fi
+
+# ---- Records of every command.
+short=(--min-time 0.002 --max-time 0.02 --warm-up 0 --peaks none --quiet)
+r=$tmp/r.jsonl
+"$benchcnn" bench --impl cpu:direct,cpu:naive --problem mb2ic3ih5oc4kh3 --dir FWD "${short[@]}" --out "$r" >/dev/null || fail bench
+"$benchcnn" bench --impl cpu:direct --problem mb2ic3ih5oc4kh3 --dir FWD --math tf32 "${short[@]}" --out "$r" >/dev/null # unsupported
+"$benchcnn" verify --impl cpu:direct,cpu:naive --problem mb2ic3ih5oc4kh3 --check exact,bound --quiet --out "$r" >/dev/null || fail verify
+"$benchcnn" train --net thesis --impl cpu:direct --data synthetic --images 40,20 --batch 20 --epochs 6 --quiet --out "$r" >/dev/null || fail train
+report "$r"
+sound "$r"
+text
+holds 'the page' "$tmp/text" "6 of 6 cases PASSED; 2 of 2 timed kernels PASSED (1 more UNSUPPORTED); fastest convolution: cpu:|benchcnn bench --impl cpu:direct,cpu:naive|exact, bound"
+holds 'the page' "$tmp/text" "of 2|of 1|conv FWD mb2ic3ih5oc4oh3kh3ph0|thesis batch 20|Of 6 timed epochs the reference repeated steps of 6|UNSUPPORTED|f32|hot caches"
+grep -q '<h1><span>6 of 6 cases' "$tmp/page.html" || fail "the verdict is not the first line: $(grep '<h1>' "$tmp/page.html")"
+# each row's command is whole: what its group shares, and its own
+"$python" - "$tmp/page.html" "$r" >"$tmp/said" <<'PY' || fail "commands: $(cat "$tmp/said")"
+import html, json, re, sys
+page = open(sys.argv[1]).read()
+made = set()
+for body in re.findall(r'<tbody><tr class="g">.*?<code><span>([^<]*)</span>[^<]*<span>([^<]*)</span></code>(.*?)</tbody>', page, re.S):
+    for name, button, own in re.findall(r'<tr[^>]*><td>([^<]*)(?:<(?!tr)[^>]*>[^<]*)*?(<button class=c(?: data-m="([^"]*)")?>)', body[2]):
+        made.add(html.unescape(body[0] + (own if "data-m" in button else name.strip()) + body[1]))
+wanted = {r["repro"] for r in map(json.loads, open(sys.argv[2])) if "repro" in r}
+print(wanted - made)
+sys.exit(not wanted <= made)
+PY
+if command -v gnuplot >/dev/null; then
+    [ "$(grep -c '<figcaption>' "$tmp/page.html")" -ge 2 ] || fail "epochs and curves are not drawn: $(grep -o 'not drawn[^<]*' "$tmp/page.html")"
+fi
+
+# ---- Ranks are those of `bench`: intervals that meet share one; the next is behind all of them. What is wrong has none.
+row() { # ALGORITHM MEDIAN LOW HIGH [MARKS]
+    printf '{"kind":"conv","impl":"cpu","algorithm":"%s","machine":"M","op":"conv","problem":"mb1","dir":"FWD","median_s":%s,"low_s":%s,"high_s":%s,"state":"PASSED","marks":"%s","verified":true,"floor_s":1e-6,"floor_by":"fma f32"}\n' "$1" "$2" "$3" "$4" "${5:-}"
+}
+{
+    row slow 4e-6 3.9e-6 4.1e-6
+    row best 2e-6 1.9e-6 2.1e-6
+    row tied 2.1e-6 2.05e-6 2.2e-6 noisy
+    row beyond 5e-7 5e-7 5e-7 | sed 's/"verified":true/"verified":false/'
+    echo '{"kind":"conv","impl":"cpu","algorithm":"wrong","machine":"M","op":"conv","problem":"mb1","dir":"FWD","state":"FAILED","reason":"it is wrong","verified":false}'
+    echo '{"kind":"conv","impl":"cpu","algorithm":"elsewhere","machine":"N","op":"conv","problem":"mb1","dir":"FWD","median_s":1e-9,"state":"PASSED"}'
+} >"$tmp/ranks.jsonl"
+report "$tmp/ranks.jsonl"
+sound "$tmp/ranks.jsonl"
+"$python" - "$tmp/page.html" >"$tmp/said" <<'PY' || fail "ranks: $(cat "$tmp/said")"
+import html, re, sys
+page = open(sys.argv[1]).read()
+rows = {}
+for row in re.findall(r'<tr(?: class=k)?><td>cpu:(\w+)\s*(<td.*)', page):
+    rows[row[0]] = [" ".join(html.unescape(re.sub("<[^>]*>", " ", "<td" + cell)).split()) for cell in row[1].split("<td")]
+got = rows
+print(got)
+assert got["best"][4] == "1 = of 3" and got["tied"][4] == "1 = of 3" and got["slow"][4] == "3 of 3", "shared ranks"
+assert got["elsewhere"][4] == "1 of 1", "machines are kept apart"
+assert "BEYOND" in got["beyond"][5] and got["beyond"][4] == "" and got["wrong"][4] == "" and "it is wrong" in got["wrong"][5]
+assert "noisy" in got["tied"][5] and got["best"][3] == "50.0 % of fma f32"
+PY
+text
+holds 'the verdict' "$tmp/text" '5 of 6 timed kernels PASSED, 1 FAILED'
+
+# ---- Names that a browser, a shell, gnuplot or a template would obey are shown, and do nothing.
+"$python" "$here/report_hostile.py" >"$tmp/hostile.jsonl"
+(cd "$tmp" && "$benchcnn" report hostile.jsonl --against r.jsonl --out page.html >out 2>err) || fail "hostile names: $(cat "$tmp/err")"
+HOSTILE=$("$python" "$here/report_hostile.py" texts) sound "$tmp/hostile.jsonl"
+[ -e "$tmp/pwned" ] && fail "a name was run"
+cp "$tmp/page.html" "$tmp/hostile.html"
+# in the pictures, too: there a name is gnuplot's before it is the page's
+if command -v gnuplot >/dev/null; then
+    "$python" - "$here" >"$tmp/drawn.jsonl" <<'PY'
+import json, subprocess, sys
+for i, text in enumerate(json.loads(subprocess.check_output([sys.executable, sys.argv[1] + "/report_hostile.py", "texts"]))[:6 + 22:4]):
+    for epoch in (1, 2, 3, 4, 5):
+        print(json.dumps({"kind": "epoch", "impl": text, "algorithm": "a", "threads": 1, "knobs": {}, "net": "n", "net_crc": "1", "data": "d", "batch": 10, "dtype": "f32",
+                          "layout": "nchw", "math": "f32", "optimizer": "o", "seed": 1, "train_images": 10, "test_images": 10, "data_on": "device", "graph": False,
+                          "epoch": epoch, "epochs": 5, "seconds": 1.5 + i, "train_s": 1, "test_s": 0.5, "train_loss": 2 / epoch, "test_loss": 1 / epoch,
+                          "train_accuracy": 0.5, "test_accuracy": 0.5, "images_per_s": 10, "marks": ""}))
+PY
+    (cd "$tmp" && "$benchcnn" report drawn.jsonl --out page.html >out 2>err) || fail "hostile names in pictures: $(cat "$tmp/err")"
+    sound "$tmp/drawn.jsonl"
+    [ "$(grep -c '<figcaption>' "$tmp/page.html")" -ge 2 ] || fail "pictures with hostile names: $(grep -o 'not drawn[^<]*' "$tmp/page.html")"
+    [ -e "$tmp/pwned" ] && fail "gnuplot ran a name"
+    grep -A200 '<figcaption>' "$tmp/page.html" | grep -qF '&lt;script&gt;' || fail "a picture does not show a name with a tag"
+fi
+
+# ---- Two sets of records.
+for i in 1 2 3; do
+    "$benchcnn" bench --impl cpu:direct --problem mb2ic3ih5oc4kh3 --dir FWD "${short[@]}" --out "$tmp/a.jsonl" >/dev/null || fail bench
+done
+sed 's/"median_s":\([0-9.]*\)e-0\([0-9]\)/"median_s":\1e-01/' "$tmp/a.jsonl" >"$tmp/b.jsonl" # far slower
+report "$tmp/b.jsonl" --against "$tmp/a.jsonl"
+sound "$tmp/b.jsonl"
+text
+holds 'the comparison' "$tmp/text" 'a.jsonl → b.jsonl|1 figure in both|SLOWER'
+
+# ---- Records of other machines, of days: those that this project publishes.
+mapfile -t published < <(ls results/h200/*.jsonl results/xeon2/*.jsonl | grep -v pytorch)
+report "${published[@]}"
+sound "${published[@]}"
+text
+holds 'the published records' "$tmp/text" 'on an NVIDIA H200|on an Intel(R) Xeon(R) Processor|commit 6471de5992b2|cuDNN has no algorithm'
+cp "$tmp/page.html" "$tmp/published.html"
+report results/h200/bench_{hot,cold,network}.jsonl results/h200/{peaks,sweep}.jsonl # what one day measured
+[ "$(wc -c <"$tmp/page.html")" -lt 1000000 ] || fail "a day's records make a page of $(wc -c <"$tmp/page.html") bytes"
+
+# ---- Ten thousand records: bounds that any machine holds; docs/report.md has what one took.
+"$python" - >"$tmp/many.jsonl" <<'PY'
+import json, random
+source = [json.loads(line) for line in open("results/h200/awnn_table1.jsonl") if '"conv"' in line]
+source = [r for r in source if "median_s" in r]
+print(open("results/h200/awnn_table1.jsonl").readlines()[1], end="")
+random.seed(1)
+for i in range(10000):
+    r = dict(source[i % len(source)])
+    factor = 1 + random.random()
+    r.update({f: float(f"{v * factor:.9g}") for f, v in r.items() if f.endswith("_s") and isinstance(v, float)}, problem=r["problem"].replace("awnn", f"n{i // len(source)}"))
+    r["repro"] = r["repro"].replace("awnn", f"n{i // len(source)}")
+    print(json.dumps(r, separators=(",", ":")))
+PY
+before=$(date +%s)
+report "$tmp/many.jsonl"
+took=$(($(date +%s) - before))
+sound "$tmp/many.jsonl"
+[ "$(wc -c <"$tmp/page.html")" -lt 5000000 ] || fail "10,000 records make a page of $(wc -c <"$tmp/page.html") bytes"
+[ $took -le 60 ] || fail "10,000 records took $took s"
+
+# ---- In a browser.
+browser=$(command -v chromium || command -v chromium-browser || command -v google-chrome)
+if [ -z "$browser" ]; then
+    echo "Chromium is not installed: no page is opened in a browser"
+    finish
+    exit
+fi
+open_page() { # PAGE WIDTH: its elements, as they are in the end
+    timeout 120 "$browser" --headless --no-sandbox --disable-gpu --user-data-dir="$tmp/profile" --enable-logging=stderr --window-size="$2",900 \
+        --virtual-time-budget=4000 --dump-dom "file://$1" >"$tmp/dom" 2>"$tmp/console"
+}
+for page in hostile published; do
+    tests=$((tests + 1))
+    open_page "$tmp/$page.html" 1280 || fail "the browser ended badly on $page: $(tail -3 "$tmp/console")"
+    grep -q 'CONSOLE' "$tmp/console" && fail "errors on $page: $(grep CONSOLE "$tmp/console" | head -3)"
+    grep -q '<html lang="en" class="js">' "$tmp/dom" || fail "the script of $page did not run"
+    grep -q '<title>pwned' "$tmp/dom" && fail "$page runs what stands in a name"
+    # a copy whose policy lets a second script in, which sorts, filters, measures, and says what came of it
+    cat >"$tmp/probe.js" <<'JS'
+const said = [], all = s => Array.from(document.querySelectorAll(s));
+const numbers = table => Array.from(table.tBodies).map(b => Array.from(b.rows).filter(r => !r.classList.contains('g') && r.cells[1].dataset.v).map(r => +r.cells[1].dataset.v));
+const ordered = (lists, sign) => lists.every(l => l.every((v, i) => i === 0 || sign * (v - l[i - 1]) >= 0));
+const table = document.querySelector('table.time'), heads = table.tHead.rows[0].cells;
+const moves = button => { button.click(); return button.closest('th').getAttribute('aria-sort'); };
+moves(heads[0].firstElementChild);
+said.push('up ' + (moves(heads[1].firstElementChild) === 'ascending' && ordered(numbers(table), 1)));
+said.push('down ' + (moves(heads[1].firstElementChild) === 'descending' && ordered(numbers(table), -1)));
+const rows = all('table.time tr:not(.g)').filter(r => r.closest('tbody')).length;
+const field = document.querySelector('#timed .f');
+field.value = 'no such row';
+field.dispatchEvent(new Event('input', {bubbles: true}));
+said.push('hides ' + (all('#timed tbody:not([hidden])').length === 0));
+said.push('prints ' + all('table.time tbody tr').every(r => r.getBoundingClientRect().height > 0)); /* as if on paper: below */
+field.value = '';
+field.dispatchEvent(new Event('input', {bubbles: true}));
+said.push('shows ' + (rows > 0 && all('#timed tbody:not([hidden]) tr:not(.g):not([hidden])').length === rows));
+const root = document.documentElement, clipped = all('body *').filter(e => !e.closest('.wide, .commands, svg') && e.getBoundingClientRect().right > innerWidth + 1);
+said.push('fits ' + (root.scrollWidth <= innerWidth && clipped.length === 0) + (clipped.length ? ' ' + clipped[0].outerHTML.slice(0, 200) : ''));
+parent.postMessage(said.join(', ') + ' at ' + innerWidth, '*');
+JS
+    "$python" - "$tmp/$page.html" "$tmp/probe.js" "$tmp/probed.html" <<'PY'
+import re, sys
+page = re.sub(r'<meta http-equiv="Content-Security-Policy"[^>]*>', "", open(sys.argv[1]).read())
+open(sys.argv[3], "w").write(page.replace("</body>", "<script>" + open(sys.argv[2]).read() + "</script></body>"))
+PY
+    sed 's/@media print/@media all/; s/probed/printed/' "$tmp/probed.html" >"$tmp/printed.html"
+    printf '<!DOCTYPE html><body><iframe src="printed.html" style="width:1280px;height:900px"></iframe><pre></pre><script>onmessage = e => { document.querySelector("pre").textContent = e.data; };</script>' >"$tmp/frame.html"
+    open_page "$tmp/frame.html" 1400
+    holds "$page on paper" "$tmp/dom" 'prints true'
+    for width in 375 1280; do # a window has a least width: the page is in a frame
+        tests=$((tests + 1))
+        printf '<!DOCTYPE html><body><iframe src="probed.html" style="width:%spx;height:900px;border:0"></iframe><pre></pre><script>onmessage = e => { document.querySelector("pre").textContent += e.data + "\\n"; };</script>' \
+            $width >"$tmp/frame.html"
+        open_page "$tmp/frame.html" 1400
+        holds "$page at $width pixels" "$tmp/dom" "up true, down true, hides true, prints false, shows true, fits true at $width"
+    done
+done
+finish
