@@ -43,11 +43,11 @@ static cnn_status gather(const cli_options *o, page *p, record_sink *to, cnn_err
     return status;
 }
 
-/* By the first Python that has Jinja2: the one on the PATH may be another than the distribution's. */
+/* By the distribution's Python, or, where that has no Jinja2, by the one on the PATH. */
 static cnn_status lay_out(const cli_options *o, FILE *input, FILE *output, cnn_error *err)
 {
     static const file_kind kind = {"part of the report", "report", ""};
-    const char *const pythons[] = {"python3", "/usr/bin/python3"}, *argv[CLI_LIST_MAX + 8] = {NULL, "-I", "-B"};
+    const char *const pythons[] = {"/usr/bin/python3", "python3"}, *argv[CLI_LIST_MAX + 8] = {NULL, "-I", "-B"};
     char script[FOUND_PATH_MAX], reason[CNN_MESSAGE_MAX / 2] = "";
     int code = -1;
     FILE *log = program_file("a page", err);
