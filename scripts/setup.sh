@@ -6,7 +6,7 @@
 benchcnn_packages=(gcc g++ cmake ninja-build pkg-config libopenblas-dev zlib1g-dev libcjson-dev libcmocka-dev gnuplot-nox
     hyperfine)
 # What an implementation, training over ranks, or `benchcnn report` is left out without: installed where the distribution has it.
-benchcnn_optional_packages=(libdnnl-dev libopenmpi-dev python3-jinja2)
+benchcnn_optional_packages=(libdnnl-dev ocl-icd-opencl-dev libopenmpi-dev python3-jinja2)
 
 # What of the list is not installed.
 missing_packages() {
