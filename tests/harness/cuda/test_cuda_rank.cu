@@ -99,17 +99,24 @@ static void the_fastest_replay_wins(void **)
     close_device(&c.d);
 }
 
+/* A length is estimated from one sample. Where other work interrupts that, the run counts as a long one, and is ranked
+ * anew here. */
 static void short_runs_are_repeated(void **)
 {
-    ranking c = {};
-    open_device(&c.d, 0, 0);
-    enter(&c, 1, NONE);
-    (void)best_of(&c, 1, 60);
-    assert_true(c.candidates[0].runs * c.candidates[0].repeats >= 10);
-    assert_true(c.candidates[0].ahead);
-    /* One run, one more to estimate its length, two first replays, then one replay ahead and `repeats` that count. */
-    assert_int_equal(runs_of(c, 0), 1 + 1 + c.candidates[0].runs * (2 + 1 + c.candidates[0].repeats));
-    close_device(&c.d);
+    enum { TRIES = 40 };
+    bool repeated = false;
+    for (int i = 0; i < TRIES && !repeated; i++) {
+        ranking c = {};
+        open_device(&c.d, 0, 0);
+        enter(&c, 1, NONE);
+        (void)best_of(&c, 1, 60);
+        repeated = c.candidates[0].ahead && c.candidates[0].runs * c.candidates[0].repeats >= 10;
+        /* One run, one more to estimate its length, two first replays, then one replay ahead and `repeats` that count.
+         */
+        if (repeated) assert_int_equal(runs_of(c, 0), 1 + 1 + c.candidates[0].runs * (2 + 1 + c.candidates[0].repeats));
+        close_device(&c.d);
+    }
+    assert_true(repeated);
 }
 
 /* Launched, each sample shows in the order of calls: after the warm-ups A and B take turns. */
