@@ -39,7 +39,7 @@ static void print_tuned(const candidate *c)
 /* On a narrow terminal the bandwidth goes, and marks stand on a line of their own. */
 static void print_row(const bench *b, const candidate *c, const vf_case *pc, const char *rank)
 {
-    char name[2 * CNN_NAME_MAX], median[32], noise[32] = "  ?  ", share[32] = "", marks[128];
+    char name[2 * CNN_NAME_MAX], median[32], noise[32] = "  ?  ", share[48] = "", marks[128];
     const bench_stats *s = &c->result.stats;
     bench_floor floor;
     snprintf(name, sizeof name, "%s:%s", c->session->impl->name, c->tuned ? CNN_TUNED : c->algorithm.name);
@@ -58,7 +58,7 @@ static void print_row(const bench *b, const candidate *c, const vf_case *pc, con
     if (isfinite(s->noise)) snprintf(noise, sizeof noise, "±%4.1f %%", s->noise * 100);
     const bench_work work = {&pc->problem, pc->call.dir, b->params.cold, s->median};
     if (bench_floor_of(&b->peaks, c->session, &work, &floor))
-        snprintf(share, sizeof share, "%5.1f %% of %.20s", 100 * floor.seconds / s->median, floor.by);
+        snprintf(share, sizeof share, "%5.1f %% of %.32s", 100 * floor.seconds / s->median, floor.by);
     bench_marks_text(s->marks, marks, sizeof marks);
     const int width = table_field(median, 9);
     if (table_columns() == 0)

@@ -158,7 +158,7 @@ cudaError_t cudaFreeHost(void *);
 cudaError_t cudaMemGetInfo(size_t *free_bytes, size_t *total_bytes);
 cudaError_t cudaCtxResetPersistingL2Cache(void); /* there is no such cache */
 cudaError_t cudaMemcpyAsync(void *dst, const void *src, size_t, cudaMemcpyKind, cudaStream_t);
-/* No cudaMemset(): it does not wait on the host, and no stream of ours waits for it. */
+/* No cudaMemset(): on a GPU it runs on the legacy stream, which our streams do not wait for. */
 cudaError_t cudaMemsetAsync(void *, int byte, size_t, cudaStream_t);
 
 /* ---- Streams, events, graphs */
