@@ -55,6 +55,7 @@ static const field fields[] = {
     SETTING(test_images, FIELD_INT, TASK),
     SETTING(data_on, FIELD_TEXT, POINT),
     SETTING(graph, FIELD_BOOL, POINT),
+    SETTING(recompute, FIELD_BOOL, POINT),
     SETTING(build, FIELD_TEXT, BUILD),
     SETTING(libraries, FIELD_TEXT, BUILD),
     FIGURE(epoch, FIELD_INT),

@@ -89,6 +89,7 @@ void epoch_setting_of(const cnn_session *session, const cnn_network *network, co
     epoch_setting_of_session(session, setting);
     epoch_text(setting->algorithm, sizeof setting->algorithm, params->algorithm);
     setting->graph = trainer_uses_graph(session, params);
+    setting->recompute = params->recompute;
     epoch_text(setting->data_on, sizeof setting->data_on, params->host_data ? "host" : "device");
     cnn_optimizer_format(&params->optimizer, optimizer);
     epoch_text(setting->optimizer, sizeof setting->optimizer, optimizer);

@@ -94,7 +94,7 @@ void series_machine(const char *name, char *text, size_t size)
 
 /* Those from SELDOM on are said only where they differ: they matter little to the time, and headings are short. Those
  * from OF_GPUS on tell of GPUs. */
-enum { FACTS = 10, SELDOM = 4, OF_GPUS = 7 };
+enum { FACTS = 11, SELDOM = 4, OF_GPUS = 8 };
 /* All facts are made at once, since a legend asks for those that differ between curves, whichever they are. */
 static void describe(const epoch_setting *s, int fact, char text[SERIES_LABEL_MAX])
 {
@@ -121,6 +121,7 @@ static void describe(const epoch_setting *s, int fact, char text[SERIES_LABEL_MA
                                       s->layout,
                                       rate,
                                       knobs,
+                                      s->recompute ? "recompute" : "",
                                       s->graph ? "graph" : "",
                                       uploads ? "transfers counted" : "data resident",
                                       gpu ? s->cpu : ""};

@@ -47,6 +47,8 @@ cnn_status train_report_epoch(train_run *r, int64_t epoch, const trainer_result 
     record_choice(record, r->tuned != NULL ? r->tuned->text : NULL, searched);
     free(searched);
     record_real(record, "setup_s", r->setup_s);
+    record_int(record, "values_bytes", (int64_t)trainer_memory(r->trainer).values);
+    record_int(record, "allocated_bytes", (int64_t)trainer_memory(r->trainer).total);
     record_real(record, "lr", r->params.optimizer.lr);
     train_ranks_record(r, e, record);
     if (t->n_goals > 0) {
@@ -137,11 +139,11 @@ void train_print_head(const train_run *r)
         snprintf(workers, sizeof workers, ", %lld worker%s", (long long)s->workers, s->workers == 1 ? "" : "s");
     if (s->schedule[0] != '\0') snprintf(schedule, sizeof schedule, ", schedule %s", s->schedule);
     if (r->tuned != NULL) printf("tuned: %s\n", r->tuned->text[0] != '\0' ? r->tuned->text : "nothing; the defaults");
-    printf("%s on %s, batch %lld, %s:%s, %s %s, %s%lld thread%s%s%s%s%s%s; set-up %s\n", s->net, s->data,
+    printf("%s on %s, batch %lld, %s:%s, %s %s, %s%lld thread%s%s%s%s%s%s%s; set-up %s, %.1f MB\n", s->net, s->data,
            (long long)s->batch, s->impl, s->algorithm, s->dtype, s->layout, over, (long long)s->threads,
-           s->threads == 1 ? "" : "s", workers, s->graph ? ", graph" : "",
+           s->threads == 1 ? "" : "s", workers, s->graph ? ", graph" : "", s->recompute ? ", recompute" : "",
            strcmp(s->data_on, "host") == 0 ? ", data on the host" : "", shift, schedule,
-           train_time_text(r->setup_s, setup));
+           train_time_text(r->setup_s, setup), (double)trainer_memory(r->trainer).total * 1e-6);
     printf("%5s  %10s  %9s  %10s  %8s  %8s  %9s\n", "epoch", "train loss", "test loss", "accuracy", "seconds",
            "train s", "images/s");
 }

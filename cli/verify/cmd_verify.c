@@ -39,6 +39,7 @@ static cnn_status read_options(verification *v, cnn_error *err)
     const uint32_t checks = sums_alone ? 0 : cnn_name_mask(&verify_check_names, o->check, err);
     v->settings = (verify_options){.checks = checks,
                                    .sums = o->sums,
+                                   .recompute = o->recompute,
                                    .seed = (uint64_t)o->seed,
                                    .reference_threads = params.threads,
                                    .reference_flops = o->reference_flops,

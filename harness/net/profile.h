@@ -10,6 +10,7 @@
 /* Rows that are no layer's have these for a layer. */
 #define PROFILE_IMAGES "images"       /* a batch is gathered */
 #define PROFILE_GRADIENTS "gradients" /* summed where several layers read a value */
+#define PROFILE_RECOMPUTE "recompute" /* also a pass: values that are computed again for the backward pass */
 #define PROFILE_UPDATE "update"
 #define PROFILE_OVERHEAD "overhead"
 
@@ -32,8 +33,8 @@ typedef struct epoch_profile {
 /* ---- While they are added up: by the loop, and by the composition. */
 
 /* Rows stand in the network's order: by layer, then by direction, the test last. */
-enum { PLACES_A_LAYER = 8, PLACE_TEST = 7 };
-enum { PLACE_GRADIENTS = 0x7ffffffd, PLACE_UPDATE, PLACE_OVERHEAD };
+enum { PLACES_A_LAYER = 8, PLACE_AGAIN = 6, PLACE_TEST = 7 };
+enum { PLACE_GRADIENTS = 0x7ffffffc, PLACE_RECOMPUTE, PLACE_UPDATE, PLACE_OVERHEAD };
 
 void profile_begin(epoch_profile *p);                                        /* an epoch */
 cnn_status profile_finish(epoch_profile *p, double seconds, cnn_error *err); /* which took so long; NULL: nothing */

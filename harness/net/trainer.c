@@ -90,6 +90,10 @@ cnn_status trainer_supported(const cnn_session *session, const cnn_network *netw
     cnn_optimizer_desc optimizer = params->optimizer;
     optimizer.t = network->net.type;
     optimizer.count = network->net.trained_elems;
+    if (params->recompute && algorithm != NULL)
+        return CNN_FAIL(err, CNN_UNSUPPORTED,
+                        "trainer %s:%s has memory of its own: --recompute is for training by single operations",
+                        session->impl->name, algorithm->name);
     const cnn_status status = check_workers(session, algorithm, network->net.batch, params->workers, err);
     if (status != CNN_OK) return status;
     const cnn_trainer_request request = {.net = &network->net,

@@ -38,6 +38,7 @@ typedef struct trainer_params {
     uint64_t seed;                /* of the shuffling */
     bool no_graph;                /* launch every operation of every step, even where a step could be captured */
     bool host_data;               /* the images stay in host memory */
+    bool recompute;               /* values are computed again in the backward pass where that saves memory */
     int64_t workers;              /* above 0: exemplar parallelism, see cnn/train.h */
     int64_t shift;                /* training images are moved at random by up to so many pixels, anew each epoch */
     ranks *ranks;                 /* who trains along; NULL: nobody */
@@ -47,8 +48,9 @@ typedef struct trainer_params {
 /* What the memory is for; `total` is what is allocated, alignment included. */
 typedef struct trainer_bytes {
     size_t data;      /* all images and labels; 0 with host_data */
-    size_t values;    /* one batch: images (with host_data two of them), layers' outputs, what batch norm saves */
-    size_t gradients; /* of the values, and scratch where they are summed */
+    size_t values;    /* one batch: images (with host_data two of them); the layers' outputs, their gradients and what
+                       * batch norm saves, which share memory where they are never needed at the same time */
+    size_t apart;     /* what these would take with places of their own, images aside; not in `total` */
     size_t params;    /* weights, biases, ..., running statistics */
     size_t grads;     /* of the trained parameters */
     size_t optimizer; /* its state */

@@ -71,16 +71,16 @@ static cnn_status map_backward(const backward *b, int l)
         any = any || !later[i];
         b->written[in] = true;
     }
-    if (norm && !any && !later[0]) first[0] = t->scratch_at;
+    if (norm && !any && !later[0]) first[0] = t->scratch_at[l];
     cnn_status status = any || (norm && !later[0]) ? call(b, l, CNN_BWD_D, first, 0.0) : CNN_OK;
     for (int i = 0; i < layer->n_inputs && status == CNN_OK; i++) {
         if (!later[i]) continue;
         size_t dx[CNN_MAX_INPUTS];
-        for (int k = 0; k < CNN_MAX_INPUTS; k++) dx[k] = k == i ? t->scratch_at : NOWHERE;
+        for (int k = 0; k < CNN_MAX_INPUTS; k++) dx[k] = k == i ? t->scratch_at[l] : NOWHERE;
         status = call(b, l, CNN_BWD_D, dx, 0.0);
         if (status == CNN_OK)
             status = step_add_sum(t, &b->batch->calls[TRAIN], layer->inputs[i], b->batch->mb,
-                                  t->grad_at[layer->inputs[i]], t->scratch_at, b->err);
+                                  t->grad_at[layer->inputs[i]], t->scratch_at[l], b->err);
     }
     return status;
 }

@@ -105,10 +105,12 @@ cnn_status step_add_call(cnn_trainer *t, call_list *list, int layer, cnn_dir dir
     call->n_operands = count;
     snprintf(call->range, sizeof call->range, "%s %s", t->net->layers[layer].name, cnn_dir_name(dir));
     call->extra = (cnn_run_extra){.beta = beta, .scale = 1.0 / (double)(mb * size)};
-    for (int i = 0; i < count; i++)
+    for (int i = 0; i < count; i++) {
+        call->written |= (unsigned)(operands[i].access != CNN_IN) << i;
         if (!operand_at(t, layer, operands[i].name, dx, &call->at[i]))
             return CNN_FAIL(err, CNN_INTERNAL, "%s: the trainer knows no operand '%s'", t->net->layers[layer].name,
                             operands[i].name);
+    }
     return CNN_OK;
 }
 
@@ -120,7 +122,8 @@ cnn_status step_add_sum(cnn_trainer *t, call_list *list, int value, int64_t mb, 
     const int plan = find_plan(t, -1 - value, &problem, CNN_FWD, mb, false, err);
     step_call *call = plan < 0 ? NULL : new_call(list, err);
     if (call == NULL) return err->status;
-    *call = (step_call){.plan = plan, .n_operands = 3, .at = {to, from, to}, .range = PROFILE_GRADIENTS};
+    *call = (step_call){
+        .plan = plan, .n_operands = 3, .written = 1u << 2, .at = {to, from, to}, .range = PROFILE_GRADIENTS};
     return CNN_OK;
 }
 
@@ -128,7 +131,7 @@ cnn_status step_add_copy(cnn_trainer *t, call_list *list, int value, int64_t mb,
 {
     step_call *call = new_call(list, err);
     if (call == NULL) return err->status;
-    *call = (step_call){.plan = -1, .n_operands = 2, .at = {from, to}, .range = PROFILE_GRADIENTS};
+    *call = (step_call){.plan = -1, .n_operands = 2, .written = 1u << 1, .at = {from, to}, .range = PROFILE_GRADIENTS};
     call->copy_bytes = (size_t)cnn_net_value_elems(t->net, value, mb) * trainer_elem(t->loop);
     return CNN_OK;
 }

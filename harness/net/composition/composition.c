@@ -13,6 +13,8 @@ static cnn_status plan_all(cnn_trainer *t, cnn_error *err)
     size_t workspace = 0;
     cnn_status status = step_layout(t, err);
     if (status == CNN_OK && !t->loop->overflow) status = step_schedule(t, err);
+    if (status == CNN_OK && !t->loop->overflow) status = step_recompute(t, err);
+    if (status == CNN_OK && !t->loop->overflow) status = step_share(t, err);
     for (int i = 0; status == CNN_OK && i < t->n_plans; i++)
         if (t->plans[i].plan.workspace_bytes > workspace) workspace = t->plans[i].plan.workspace_bytes;
     t->workspace_at = NOWHERE;
@@ -38,6 +40,9 @@ static void composition_close(cnn_context *context, cnn_trainer *t)
     free(t->value_at);
     free(t->grad_at);
     free(t->save_at);
+    free(t->scratch_at);
+    free(t->again_at);
+    free(t->buffers);
     free(t);
 }
 
@@ -56,7 +61,10 @@ cnn_status composition_open(trainer *loop, cnn_error *err)
     t->value_at = calloc((size_t)net->n_values, sizeof *t->value_at);
     t->grad_at = calloc((size_t)net->n_values, sizeof *t->grad_at);
     t->save_at = calloc((size_t)net->n_layers, sizeof *t->save_at);
-    const bool made = t->value_at != NULL && t->grad_at != NULL && t->save_at != NULL;
+    t->scratch_at = calloc((size_t)net->n_layers, sizeof *t->scratch_at);
+    if (loop->params.recompute) t->again_at = calloc((size_t)net->n_values, sizeof *t->again_at);
+    const bool made = t->value_at != NULL && t->grad_at != NULL && t->save_at != NULL && t->scratch_at != NULL &&
+                      (t->again_at != NULL || !loop->params.recompute);
     return made ? plan_all(t, err) : CNN_FAIL(err, CNN_OUT_OF_MEMORY, "no memory for a trainer");
 }
 
@@ -65,9 +73,10 @@ cnn_status composition_open(trainer *loop, cnn_error *err)
 static void *address(const cnn_trainer *t, int list, size_t place)
 {
     const trainer *loop = t->loop;
-    return trainer_at(loop, place == LANE_IMAGES   ? loop->images_at[list]
-                            : place == LANE_LABELS ? loop->batch_labels_at[list]
-                                                   : place);
+    return trainer_at(loop, place == LANE_IMAGES    ? loop->images_at[list]
+                            : place == LANE_LABELS  ? loop->batch_labels_at[list]
+                            : step_is_buffer(place) ? t->buffers[place - BUFFER].at
+                                                    : place);
 }
 
 static void resolve(const cnn_trainer *t, int list, call_list *calls)

@@ -17,7 +17,9 @@ static profile_row row_of(const cnn_trainer *t, const step_call *call)
     const bool test = t->laps.mode == TEST;
     profile_row row = {.layer = PROFILE_IMAGES, .pass = test ? "test" : "", .place = -2 + test};
     const char *phase = "gather";
-    if (call != NULL && call->plan < 0) {
+    if (call != NULL && call->plan < 0 && call->again) {
+        row.layer = PROFILE_RECOMPUTE, row.place = PLACE_RECOMPUTE, phase = "running statistics";
+    } else if (call != NULL && call->plan < 0) {
         row.layer = PROFILE_GRADIENTS, row.place = PLACE_GRADIENTS, phase = "copy";
     } else if (call != NULL) {
         const step_plan *p = &t->plans[call->plan];
@@ -29,8 +31,8 @@ static profile_row row_of(const cnn_trainer *t, const step_call *call)
         row.place = update ? PLACE_UPDATE : PLACE_GRADIENTS;
         if (p->layer >= 0 && !update) {
             row.layer = t->net->layers[p->layer].name;
-            row.pass = test ? "test" : cnn_dir_name(p->plan.dir);
-            row.place = p->layer * PLACES_A_LAYER + (test ? PLACE_TEST : (int)p->plan.dir);
+            row.pass = test ? "test" : call->again ? PROFILE_RECOMPUTE : cnn_dir_name(p->plan.dir);
+            row.place = p->layer * PLACES_A_LAYER + (test ? PLACE_TEST : call->again ? PLACE_AGAIN : (int)p->plan.dir);
         }
     }
     snprintf(row.phase, sizeof row.phase, "%s", phase);

@@ -1,4 +1,6 @@
-/* layout.c: the memory plan: a place for everything, computed before anything is allocated. */
+/* layout.c: the memory plan: a place for all that lasts from step to step, and the buffers that a step needs beside,
+ * before anything is allocated. */
+#include "harness/base/grow.h"
 #include "harness/problem/names.h"
 #include "parts.h"
 
@@ -28,46 +30,53 @@ static int count_readers(const cnn_net *net, int value)
 
 /* Elements of the largest gradient that a layer writes to scratch: one that is then added to others (conv, FC and add
  * sum without scratch), or batch norm's on images, which nobody reads. */
-static int64_t scratch_elems(const cnn_net *net, const bool *needed)
+static int64_t scratch_elems(const cnn_net *net, int l, const bool *needed)
 {
+    const cnn_layer *layer = &net->layers[l];
+    const cnn_op op = layer->problem.op;
     int64_t largest = 0;
-    for (int l = 0; l < net->n_layers; l++) {
-        const cnn_layer *layer = &net->layers[l];
-        const cnn_op op = layer->problem.op;
-        if (op == CNN_OP_CONV || op == CNN_OP_FC || op == CNN_OP_ADD || layer->output == layer->inputs[0]) continue;
-        for (int i = 0; i < layer->n_inputs; i++) {
-            const int in = layer->inputs[i];
-            const int64_t count = cnn_net_value_elems(net, in, net->batch);
-            const bool summed = needed[in] && count_readers(net, in) > 1,
-                       unread = op == CNN_OP_BATCHNORM && !needed[in];
-            if ((summed || unread) && count > largest) largest = count;
-        }
+    if (op == CNN_OP_CONV || op == CNN_OP_FC || op == CNN_OP_ADD || layer->output == layer->inputs[0]) return 0;
+    for (int i = 0; i < layer->n_inputs; i++) {
+        const int in = layer->inputs[i];
+        const int64_t count = cnn_net_value_elems(net, in, net->batch);
+        const bool summed = needed[in] && count_readers(net, in) > 1, unread = op == CNN_OP_BATCHNORM && !needed[in];
+        if ((summed || unread) && count > largest) largest = count;
     }
     return largest;
 }
 
-/* Each value has a place of its own: the backward pass reads all that the forward pass wrote. */
-static void place_values(cnn_trainer *t, const bool *needed)
+/* A buffer of so many elements; none for 0. */
+static cnn_status new_buffer(cnn_trainer *t, int64_t count, size_t *at, cnn_error *err)
+{
+    *at = NOWHERE;
+    if (count == 0) return CNN_OK;
+    step_buffer *b = cnn_add_item(&t->buffers, &t->n_buffers, &t->buffer_capacity, sizeof *b, "buffers", err);
+    if (b == NULL) return err->status;
+    if (__builtin_mul_overflow((size_t)count, trainer_elem(t->loop), &b->bytes)) t->loop->overflow = true;
+    *at = BUFFER + (size_t)(t->n_buffers - 1);
+    return CNN_OK;
+}
+
+static cnn_status make_buffers(cnn_trainer *t, const bool *needed, cnn_error *err)
 {
     const cnn_net *net = t->net;
-    trainer *loop = t->loop;
-    const size_t elem = trainer_elem(loop);
-    const int64_t scratch = scratch_elems(net, needed);
+    cnn_status status = CNN_OK;
     t->value_at[0] = LANE_IMAGES;
     t->grad_at[0] = NOWHERE;
-    for (int v = 1; v < net->n_values; v++) {
+    for (int v = 1; v < net->n_values && status == CNN_OK; v++) {
         const int64_t count = cnn_net_value_elems(net, v, net->batch);
-        t->value_at[v] = trainer_place(loop, &loop->bytes.values, count, elem);
-        t->grad_at[v] = needed[v] ? trainer_place(loop, &loop->bytes.gradients, count, elem) : NOWHERE;
+        status = new_buffer(t, count, &t->value_at[v], err);
+        if (status == CNN_OK) t->buffers[t->n_buffers - 1].value = v;
+        if (status == CNN_OK) status = new_buffer(t, needed[v] ? count : 0, &t->grad_at[v], err);
+        if (status == CNN_OK && t->again_at != NULL) status = new_buffer(t, count, &t->again_at[v], err);
     }
-    for (int l = 0; l < net->n_layers; l++)
-        for (int i = 0; i < 2; i++) {
-            const cnn_layer *layer = &net->layers[l];
-            const bool norm = layer->problem.op == CNN_OP_BATCHNORM;
-            t->save_at[l][i] =
-                norm ? trainer_place(loop, &loop->bytes.values, net->values[layer->output].c, elem) : NOWHERE;
-        }
-    t->scratch_at = scratch > 0 ? trainer_place(loop, &loop->bytes.gradients, scratch, elem) : NOWHERE;
+    for (int l = 0; l < net->n_layers && status == CNN_OK; l++) {
+        const cnn_layer *layer = &net->layers[l];
+        const int64_t saved = layer->problem.op == CNN_OP_BATCHNORM ? net->values[layer->output].c : 0;
+        status = new_buffer(t, scratch_elems(net, l, needed), &t->scratch_at[l], err);
+        for (int i = 0; i < 2 && status == CNN_OK; i++) status = new_buffer(t, saved, &t->save_at[l][i], err);
+    }
+    return status;
 }
 
 cnn_status step_layout(cnn_trainer *t, cnn_error *err)
@@ -87,7 +96,9 @@ cnn_status step_layout(cnn_trainer *t, cnn_error *err)
         const bool used = i < cnn_optimizer_states(t->loop->optimizer.kind);
         t->state_at[i] = used ? trainer_place(loop, &loop->bytes.optimizer, net->trained_elems, elem) : NOWHERE;
     }
-    place_values(t, needed);
+    const bool aside = t->again_at != NULL;
+    t->aside_at = trainer_place(loop, &loop->bytes.params, aside ? net->param_elems - net->trained_elems : 0, elem);
+    const cnn_status status = make_buffers(t, needed, err);
     free(needed);
-    return CNN_OK;
+    return status;
 }

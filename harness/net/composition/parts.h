@@ -9,6 +9,22 @@
 #define LANE_IMAGES (SIZE_MAX - 1)
 #define LANE_LABELS (SIZE_MAX - 2)
 
+/* What a step writes and forgets: values, their gradients, what batch norm saves. Until all calls are listed, a place
+ * from BUFFER on is the number of such a buffer; then sharing.c gives those that are never needed at the same time the
+ * same memory. (No real place is so large: see trainer_place.) */
+#define BUFFER (SIZE_MAX / 2 + 1)
+
+/* The first and the last call of a list that use a buffer; last -1: none does. */
+typedef struct step_life {
+    int first, last;
+} step_life;
+
+typedef struct step_buffer {
+    size_t bytes, at;
+    int value; /* whose it is, as the forward pass makes it; else 0 */
+    step_life life[PASSES];
+} step_buffer;
+
 /* Plans are shared by calls: one for each layer, direction, batch size and mode. Layer -1 - V stands for the sum of
  * two gradients of value V, OPTIMIZER_LAYER for the update. */
 enum { OPTIMIZER_LAYER = NET_MAX_LAYERS };
@@ -22,6 +38,8 @@ typedef struct step_plan {
 /* One operation with its buffers, or (plan -1) a copy of copy_bytes from at[0] to at[1]. */
 typedef struct step_call {
     int plan, n_operands;
+    unsigned written; /* a bit for each operand: the call writes it */
+    bool again;       /* of the forward pass, in the backward pass: see recompute.c */
     size_t at[CNN_MAX_OPERANDS], copy_bytes;
     void *operands[CNN_MAX_OPERANDS]; /* from `at`, once the memory is there */
     cnn_run_extra extra;
@@ -60,9 +78,14 @@ struct cnn_trainer {
     bool graphs;  /* each step that occurs is captured */
 
     size_t *value_at, *grad_at;          /* one a value; no gradient: NOWHERE */
+    size_t *again_at;                    /* one a value: where it is computed again; with recompute, else NULL */
     size_t (*save_at)[2];                /* one a layer: batch norm's save_mean and save_invstd */
+    size_t *scratch_at;                  /* one a layer: a gradient that is then added to others; or NOWHERE */
     size_t params_at, grads_at, kept_at; /* kept: a copy of the running statistics, during `gradients` */
-    size_t state_at[2], scratch_at, workspace_at, step_at, cursor_at;
+    size_t aside_at;                     /* likewise, while batch norm is computed again */
+    size_t state_at[2], workspace_at, step_at, cursor_at;
+    step_buffer *buffers;
+    int n_buffers, buffer_capacity;
 
     step_batch batches[LANES][MAX_BATCHES]; /* the full one first */
     int n_lists, n_batches;                 /* lists: one a lane; gathering needs one as well */
@@ -76,8 +99,22 @@ struct cnn_trainer {
     double comm_alone_s; /* over ranks: what their sum takes */
 };
 
-/* layout.c: places everything but the workspace, which is known when all plans are made. */
+/* layout.c: places what lasts, and makes the buffers. Workspace and buffers are placed when all plans are made. */
 cnn_status step_layout(cnn_trainer *t, cnn_error *err);
+
+/* aliases.c: takes copies of gradients out of a list where both may be one buffer. */
+void step_take_out_copies(call_list *list);
+
+/* recompute.c: which values are computed again in the backward pass, and the calls for that; nothing without
+ * trainer_params.recompute. */
+cnn_status step_recompute(cnn_trainer *t, cnn_error *err);
+
+/* sharing.c: the life of each buffer in a list; the most bytes that are alive at once; a place for each. */
+void step_lives(const cnn_trainer *t, const call_list *list, step_life *lives);
+cnn_status step_peak(const cnn_trainer *t, const call_list *list, size_t *bytes, cnn_error *err);
+cnn_status step_share(cnn_trainer *t, cnn_error *err);
+
+static inline bool step_is_buffer(size_t at) { return at >= BUFFER && at < LANE_LABELS; }
 
 /* calls.c: one more call in a list. dx: places for the gradients of the layer's inputs (BWD_D only). */
 cnn_status step_add_call(cnn_trainer *t, call_list *list, int layer, cnn_dir dir, int64_t mb, bool inference,

@@ -46,6 +46,7 @@ static cnn_status schedule_batch(cnn_trainer *t, int lane, int index, int64_t mb
     batch->mb = mb;
     if (trains) status = schedule_forward(t, &batch->calls[TRAIN], mb, false, err);
     if (trains && status == CNN_OK) status = step_schedule_backward(t, batch, err);
+    if (trains && status == CNN_OK) step_take_out_copies(&batch->calls[TRAIN]);
     if (tests && status == CNN_OK) status = schedule_forward(t, &batch->calls[TEST], mb, true, err);
     return status;
 }

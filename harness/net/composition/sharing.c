@@ -1,0 +1,164 @@
+/* sharing.c: buffers that are never needed at the same time share memory.
+ *
+ * A buffer is alive from the first call of a step that uses it to the last. Those that are alive together get places
+ * apart. Two orders of placing are tried, each buffer at the lowest place that is free for all its life: the largest
+ * first, and the first to be used first. */
+#include "harness/problem/names.h"
+#include "parts.h"
+
+#include <limits.h>
+#include <stdlib.h>
+
+enum { ALIGN = 256 }; /* as trainer_place has it */
+
+static size_t rounded(size_t bytes) { return (bytes + ALIGN - 1) / ALIGN * ALIGN; }
+
+/* ---- Lives ---- */
+
+void step_lives(const cnn_trainer *t, const call_list *list, step_life *lives)
+{
+    for (int b = 0; b < t->n_buffers; b++) lives[b] = (step_life){INT_MAX, -1};
+    for (int i = 0; i < list->count; i++)
+        for (int o = 0; o < list->calls[i].n_operands; o++) {
+            const size_t at = list->calls[i].at[o];
+            if (!step_is_buffer(at)) continue;
+            step_life *life = &lives[at - BUFFER];
+            if (life->last < 0) life->first = i;
+            life->last = i;
+        }
+}
+
+cnn_status step_peak(const cnn_trainer *t, const call_list *list, size_t *bytes, cnn_error *err)
+{
+    step_life *lives = calloc((size_t)t->n_buffers + 1, sizeof *lives);
+    size_t *change = calloc((size_t)list->count + 1, sizeof *change), alive = 0; /* modulo 2^64: also downwards */
+    *bytes = 0;
+    if (lives != NULL && change != NULL) step_lives(t, list, lives);
+    for (int b = 0; lives != NULL && change != NULL && b < t->n_buffers; b++) {
+        if (lives[b].last < 0) continue;
+        change[lives[b].first] += rounded(t->buffers[b].bytes);
+        change[lives[b].last + 1] -= rounded(t->buffers[b].bytes);
+    }
+    for (int i = 0; change != NULL && i < list->count; i++) {
+        alive += change[i];
+        if (alive > *bytes) *bytes = alive;
+    }
+    const bool made = lives != NULL && change != NULL;
+    free(lives);
+    free(change);
+    return made ? CNN_OK : CNN_FAIL(err, CNN_OUT_OF_MEMORY, "no memory to plan memory");
+}
+
+static bool alive_together(const step_buffer *a, const step_buffer *b)
+{
+    for (int mode = 0; mode < PASSES; mode++)
+        if (a->life[mode].first <= b->life[mode].last && b->life[mode].first <= a->life[mode].last) return true;
+    return false;
+}
+
+/* ---- Places ---- */
+
+/* A buffer to be placed. */
+typedef struct item {
+    step_buffer *buffer;
+    size_t at;
+} item;
+
+static bool is_used(const step_buffer *b) { return b->life[TRAIN].last >= 0 || b->life[TEST].last >= 0; }
+static int first_use(const step_buffer *b)
+{
+    return b->life[TRAIN].last >= 0 ? b->life[TRAIN].first : b->life[TEST].first;
+}
+
+static int by_bytes(const void *a, const void *b)
+{
+    const step_buffer *x = ((const item *)a)->buffer, *y = ((const item *)b)->buffer;
+    if (x->bytes != y->bytes) return x->bytes < y->bytes ? 1 : -1;
+    return (x > y) - (x < y);
+}
+
+static int by_use(const void *a, const void *b)
+{
+    const step_buffer *x = ((const item *)a)->buffer, *y = ((const item *)b)->buffer;
+    return first_use(x) != first_use(y) ? first_use(x) - first_use(y) : by_bytes(a, b);
+}
+
+static int by_place(const void *a, const void *b)
+{
+    const size_t x = (*(item *const *)a)->at, y = (*(item *const *)b)->at;
+    return (x > y) - (x < y);
+}
+
+/* The lowest gap between those of the placed items that are alive with this one; `others` has room for all. */
+static size_t lowest_gap(const item *items, int placed, const step_buffer *b, const item **others)
+{
+    int count = 0;
+    size_t at = 0;
+    for (int i = 0; i < placed; i++)
+        if (alive_together(items[i].buffer, b)) others[count++] = &items[i];
+    qsort(others, (size_t)count, sizeof *others, by_place);
+    for (int i = 0; i < count; i++) {
+        if (at + rounded(b->bytes) <= others[i]->at) return at;
+        const size_t end = others[i]->at + rounded(others[i]->buffer->bytes);
+        if (end > at) at = end;
+    }
+    return at;
+}
+
+/* In the order that `compare` says: what all take together; SIZE_MAX where that cannot be addressed. */
+static size_t place(item *items, int count, int (*compare)(const void *, const void *), const item **others)
+{
+    size_t most = 0;
+    qsort(items, (size_t)count, sizeof *items, compare);
+    for (int i = 0; i < count; i++) {
+        items[i].at = lowest_gap(items, i, items[i].buffer, others);
+        const size_t end = items[i].at + rounded(items[i].buffer->bytes);
+        if (end > SIZE_MAX / 4) return SIZE_MAX;
+        if (end > most) most = end;
+    }
+    return most;
+}
+
+static cnn_status find_lives(cnn_trainer *t, cnn_error *err)
+{
+    step_life *lives = calloc((size_t)t->n_buffers + 1, sizeof *lives);
+    if (lives == NULL) return CNN_FAIL(err, CNN_OUT_OF_MEMORY, "no memory to plan memory");
+    for (int b = 0; b < t->n_buffers; b++)
+        for (int mode = 0; mode < PASSES; mode++) t->buffers[b].life[mode] = (step_life){INT_MAX, -1};
+    for (int i = 0; i < t->n_batches; i++) /* lists of one mode have the same calls, whatever the batch size */
+        for (int mode = 0; mode < PASSES; mode++) {
+            const call_list *list = &t->batches[0][i].calls[mode];
+            if (list->count == 0) continue;
+            step_lives(t, list, lives);
+            for (int b = 0; b < t->n_buffers; b++) t->buffers[b].life[mode] = lives[b];
+        }
+    free(lives);
+    return CNN_OK;
+}
+
+cnn_status step_share(cnn_trainer *t, cnn_error *err)
+{
+    trainer_bytes *bytes = &t->loop->bytes;
+    item *items = calloc((size_t)t->n_buffers + 1, sizeof *items);
+    const item **others = calloc((size_t)t->n_buffers + 1, sizeof *others);
+    cnn_status status = items != NULL && others != NULL ? find_lives(t, err)
+                                                        : CNN_FAIL(err, CNN_OUT_OF_MEMORY, "no memory to plan memory");
+    int count = 0;
+    for (int b = 0; b < t->n_buffers && status == CNN_OK; b++) {
+        if (!is_used(&t->buffers[b])) continue;
+        items[count++].buffer = &t->buffers[b];
+        if (t->buffers[b].bytes > SIZE_MAX / 4) t->loop->overflow = true;
+        bytes->apart += rounded(t->buffers[b].bytes);
+    }
+    if (status == CNN_OK && !t->loop->overflow) {
+        const size_t first = place(items, count, by_use, others);
+        size_t all = place(items, count, by_bytes, others);
+        if (first < all) all = place(items, count, by_use, others);
+        const size_t at = all > 0 ? trainer_place(t->loop, &bytes->values, (int64_t)all, 1) : 0;
+        for (int i = 0; i < count; i++) items[i].buffer->at = at + items[i].at;
+        if (all > SIZE_MAX / 4) t->loop->overflow = true;
+    }
+    free(items);
+    free(others);
+    return status;
+}
