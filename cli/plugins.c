@@ -74,7 +74,7 @@ cnn_status cli_load_plugins(cli_options *options, cnn_registry *registry, cnn_er
     run_watch *w = options->watch;
     const int built_in = cnn_impl_count(registry);
     for (int i = 0; i < options->plugin.count; i++) {
-        const bool kernel = options->plugin.items[i] == options->kernel_code;
+        const bool kernel = strcmp(options->plugin.items[i], options->kernel_code) == 0;
         const char *path = kernel ? options->kernel : options->plugin.items[i];
         const size_t before = strlen(w->loaded), room = sizeof w->loaded;
         const char *comma = before > 0 ? "; " : "";

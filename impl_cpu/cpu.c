@@ -18,6 +18,8 @@ static const cnn_algorithm algorithms[CPU_ALGORITHM_COUNT] = {
     {"direct", "blocked and vectorised loops that skip padded taps", CONVS, CNN_ALGO_DETERMINISTIC, 1, CPU_DIRECT},
     {"im2col", "cache-sized blocks of columns, multiplied by OpenBLAS", WITH_DEPTH, CNN_ALGO_DETERMINISTIC, 1,
      CPU_IM2COL},
+    {"winograd", "F(4x4,3x3) with lanes of channels: 3x3 kernels of stride 1", CONVS,
+     CNN_ALGO_DETERMINISTIC | CNN_ALGO_TRANSFORMS, 96, CPU_WINOGRAD},
     {"gemm", "matrix products by OpenBLAS", BIT(FC), CNN_ALGO_DETERMINISTIC, 1, CPU_GEMM},
     {"naive", "the defining loops as they stand", WITH_DEPTH | BIT(FC), CNN_ALGO_DETERMINISTIC, 1, CPU_NAIVE},
     {"default", "the one kernel of an operation without a choice", EVERY_OTHER, CNN_ALGO_DETERMINISTIC, 1, CPU_DEFAULT},

@@ -37,7 +37,17 @@ void *cpu_take(cpu_arena *, int64_t count, int64_t each, size_t size);
 #define CPU_REAL(dtype, f, ...) ((dtype) == CNN_F32 ? f##_float(__VA_ARGS__) : f##_double(__VA_ARGS__))
 
 /* cnn_algorithm.id of the rows of the table in cpu.c. */
-enum { CPU_DIRECT, CPU_IM2COL, CPU_GEMM, CPU_NAIVE, CPU_DEFAULT, CPU_FUSED, CPU_EXEMPLAR, CPU_ALGORITHM_COUNT };
+enum {
+    CPU_DIRECT,
+    CPU_IM2COL,
+    CPU_WINOGRAD,
+    CPU_GEMM,
+    CPU_NAIVE,
+    CPU_DEFAULT,
+    CPU_FUSED,
+    CPU_EXEMPLAR,
+    CPU_ALGORITHM_COUNT
+};
 
 /* The gate of conv and FC, CNN_UNSUPPORTED and why; and what a plan takes: bytes of workspace; and in *state, which may
  * be NULL, what its runs need to know of the problem, found once, in one piece of memory. */
@@ -47,7 +57,8 @@ typedef struct cpu_kernels {
     void (*run)(const cpu_context *, const cnn_plan *, const cnn_weighted_args *);
     cpu_plan_fn *plan;
 } cpu_kernels;
-extern const cpu_kernels cpu_conv_naive, cpu_conv3d_naive, cpu_conv_direct, cpu_conv_im2col, cpu_fc_naive, cpu_fc_gemm;
+extern const cpu_kernels cpu_conv_naive, cpu_conv3d_naive, cpu_conv_direct, cpu_conv_im2col, cpu_conv_winograd,
+    cpu_fc_naive, cpu_fc_gemm;
 
 /* plan.c: cnn_impl.supports, prepare and release, and the slots of conv and FC: the algorithm chooses the kernel. */
 cnn_status cpu_supports(cnn_context *, const cnn_request *, cnn_error *);

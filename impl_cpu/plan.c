@@ -10,6 +10,7 @@ static const cpu_kernels *kernels_of(cnn_op op, int64_t id)
     if (op == CNN_OP_FC) return id == CPU_GEMM ? &cpu_fc_gemm : &cpu_fc_naive;
     if (id == CPU_DIRECT) return &cpu_conv_direct;
     if (id == CPU_IM2COL) return &cpu_conv_im2col;
+    if (id == CPU_WINOGRAD) return &cpu_conv_winograd;
     return op == CNN_OP_CONV3D ? &cpu_conv3d_naive : &cpu_conv_naive;
 }
 

@@ -48,7 +48,7 @@ static void record_floor(cnn_record *record, const candidate *c, const vf_case *
 {
     bench_floor floor;
     char marks[128];
-    const bench_work work = {&pc->problem, pc->call.dir, params->cold, c->result.stats.median};
+    const bench_work work = {&pc->problem, pc->call.dir, params->cold, c->result.stats.median, &c->algorithm};
     if (!params->peaks || !bench_floor_of(params->peaks, c->session, &work, &floor)) return;
     record_real(record, "floor_s", floor.seconds);
     record_text(record, "floor_by", floor.by);

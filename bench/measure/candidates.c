@@ -73,7 +73,7 @@ static bool find_floor(const candidate *c, const vf_case *pc, const measure_para
 {
     cnn_session with = *c->session;
     if (!params->peaks) return false;
-    const bench_work work = {&pc->problem, pc->call.dir, params->cold, c->result.stats.median};
+    const bench_work work = {&pc->problem, pc->call.dir, params->cold, c->result.stats.median, &c->algorithm};
     bool found = bench_floor_of(params->peaks, &with, &work, floor);
     for (int i = 0; i < params->peaks->count && !found; i++) {
         with.threads = params->peaks->list[i].threads;
@@ -96,8 +96,7 @@ static cnn_status sound_floor(const candidate *c, const vf_case *pc, const measu
 }
 
 /* A share above 1, or of a ceiling that other work pressed down, is no share. Beyond a sound ceiling a figure is in
- * doubt itself; far beyond, it cannot be, and far beyond one in doubt it is no best either. A transform may do with
- * less arithmetic than is counted. */
+ * doubt itself; far beyond, it cannot be, and far beyond one in doubt it is no best either. */
 static cnn_status hold_to_ceiling(candidate *c, const vf_case *pc, const measure_params *params, cnn_error *err)
 {
     bench_floor floor;
@@ -107,7 +106,6 @@ static cnn_status hold_to_ceiling(candidate *c, const vf_case *pc, const measure
     if (status != CNN_OK || !found) return status;
     const double share = floor.seconds / s->median;
     if (floor.marks != 0 || share > 1) s->marks |= BENCH_CEILING;
-    if ((c->algorithm.flags & CNN_ALGO_TRANSFORMS) != 0) return CNN_OK;
     c->beyond = share > (floor.marks != 0 ? impossible : in_doubt);
     if (floor.marks == 0 && share > impossible)
         vf_set(&c->result.check, VERIFY_FAILED, "it takes %.3g s, but %s allows no less than %.3g s", s->median,

@@ -3,6 +3,7 @@
 
 #include "clocks.h"
 #include "harness/cpu/limits.h"
+#include "verify/oracle/transforms.h"
 
 #include <math.h>
 #include <string.h>
@@ -44,7 +45,8 @@ static bool floor_on(const bench_peaks *peaks, const device *on, const bench_wor
                      bench_floor *floor)
 {
     const cnn_type *t = &work->problem->u.type;
-    const double flops = cnn_flops(work->problem, work->dir), bytes = cnn_bytes(work->problem, work->dir);
+    const double saved = vf_transform_saves(work->problem, work->algorithm);
+    const double flops = cnn_flops(work->problem, work->dir) / saved, bytes = cnn_bytes(work->problem, work->dir);
     const bench_peak *arithmetic = NULL, *memory = NULL, *split = NULL;
     char name[2 * CNN_NAME_MAX + 16];
     for (int i = 0; i < peaks->count; i++) {
@@ -87,6 +89,6 @@ bool bench_floor_cold(const bench_peaks *peaks, const bench_peak *device_of, con
                       bench_floor *floor)
 {
     const device on = {device_of->machine, device_of->threads};
-    const bench_work work = {problem, dir, true, (double)INFINITY};
+    const bench_work work = {problem, dir, true, (double)INFINITY, NULL};
     return floor_on(peaks, &on, &work, true, floor);
 }

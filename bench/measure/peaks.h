@@ -68,13 +68,15 @@ const char *bench_peak_name(const bench_peak *peak, char *text, size_t size);
 typedef struct bench_work {
     const cnn_problem *problem;
     cnn_dir dir;
-    bool cold;   /* the caches */
-    double took; /* seconds; infinite: not known */
+    bool cold;                      /* the caches */
+    double took;                    /* seconds; infinite: not known */
+    const cnn_algorithm *algorithm; /* a transform needs fewer products; NULL: not known */
 } bench_work;
 
-/* max(FLOPs / peak, compulsory bytes / bandwidth), by the best ceilings of the session's device and threads. Where the
- * caches are not cold and one holds all the bytes, its bandwidth counts, and memory's does not. What took less time
- * than f32's own ceiling allows stands under a third of TF32's, if that is higher. False where a ceiling is missing. */
+/* max(FLOPs / peak, compulsory bytes / bandwidth), a transform's FLOPs by what it saves at most, by the best ceilings
+ * of the session's device and threads. Where the caches are not cold and one holds all the bytes, its bandwidth counts,
+ * and memory's does not. What took less time than f32's own ceiling allows stands under a third of TF32's, if that is
+ * higher. False where a ceiling is missing. */
 typedef struct bench_floor {
     double seconds;
     unsigned marks;            /* that ceiling's */

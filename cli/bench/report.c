@@ -56,7 +56,7 @@ static void print_row(const bench *b, const candidate *c, const vf_case *pc, con
     double flops = cnn_flops(&pc->problem, pc->call.dir), bytes = cnn_bytes(&pc->problem, pc->call.dir);
     bench_time_text(s->median, median, sizeof median);
     if (isfinite(s->noise)) snprintf(noise, sizeof noise, "±%4.1f %%", s->noise * 100);
-    const bench_work work = {&pc->problem, pc->call.dir, b->params.cold, s->median};
+    const bench_work work = {&pc->problem, pc->call.dir, b->params.cold, s->median, &c->algorithm};
     if (bench_floor_of(&b->peaks, c->session, &work, &floor))
         snprintf(share, sizeof share, "%5.1f %% of %.32s", 100 * floor.seconds / s->median, floor.by);
     bench_marks_text(s->marks, marks, sizeof marks);

@@ -40,9 +40,7 @@ static void print_memory(const trainer *t)
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++)
         if (rows[i].bytes > 0)
             printf("  %-22s %14zu bytes  %9.1f MB\n", rows[i].what, rows[i].bytes, (double)rows[i].bytes * 1e-6);
-    if (m.apart > 0)
-        printf("values and gradients share memory: apart from each other they would take %.1f MB\n",
-               (double)m.apart * 1e-6);
+    if (m.apart > 0) printf("  values and gradients share memory; apart they take %.1f MB\n", (double)m.apart * 1e-6);
     if (m.params == 0) printf("  and what the trainer itself takes, which it says when it runs\n");
 }
 

@@ -167,7 +167,7 @@ static void records_come_back(void **state)
 static bool floor_of(const bench_peaks *peaks, const cnn_session *session, const cnn_problem *problem, bool cold,
                      double took, bench_floor *floor)
 {
-    const bench_work work = {problem, CNN_FWD, cold, took};
+    const bench_work work = {problem, CNN_FWD, cold, took, NULL};
     return bench_floor_of(peaks, session, &work, floor);
 }
 
@@ -193,6 +193,12 @@ static void floors_are_what_they_should_be(void **state)
     assert_true(floor_of(&peaks, &session, &problem, false, INFINITY, &floor)); /* 80 bytes fit that cache */
     assert_true(floor.seconds == 1);
     assert_string_equal(floor.by, "fma f32");
+    cnn_algorithm winograd = {.flags = CNN_ALGO_TRANSFORMS, .amplification = 96};
+    const bench_work transformed = {&problem, CNN_FWD, false, INFINITY, &winograd};
+    assert_true(bench_floor_of(&peaks, &session, &transformed, &floor));
+    assert_true(floor.seconds == 0.5); /* a quarter of the products; 80 bytes at 160 take longer */
+    winograd.flags = 0;
+    assert_true(bench_floor_of(&peaks, &session, &transformed, &floor) && floor.seconds == 1);
     bench_peak units = made_up(&session, CNN_PEAK_FLOPS, "gemm", 6 * 19, 0);
     units.math = CNN_MATH_TF32;
     assert_int_equal(bench_peaks_add(&peaks, &units, &err), CNN_OK);

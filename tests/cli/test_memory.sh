@@ -30,7 +30,7 @@ field() { grep '"kind":"epoch"' "$1" | grep -o "\"$2\":[^,}]*" | cut -d: -f2 | p
 
 # ---- The plan says it, and allocates nothing.
 train --impl cpu:direct --plan
-shared=$(bytes) apart=$(sed -n 's/.*apart from each other they would take \([0-9.]*\) MB.*/\1/p' "$tmp/out")
+shared=$(bytes) apart=$(sed -n 's/.*apart they take \([0-9.]*\) MB.*/\1/p' "$tmp/out")
 train --impl cpu:direct --plan --recompute
 less=$(bytes)
 awk -v a="$apart" -v s="$shared" -v l="$less" 'BEGIN {exit !(s > 0 && s < 0.7e6 * a && l > 0 && l < 0.7 * s)}' ||

@@ -10,6 +10,7 @@
 #include "harness/problem/shape.h"
 #include "tests/unit.h"
 
+#include <math.h>
 #include <stdlib.h>
 
 const cnn_impl *cnn_impl_cpu(void);
@@ -230,17 +231,35 @@ static inline void run(const cpu_session *s, const cnn_problem *p, cnn_dir dir, 
     free(workspace);
 }
 
+/* Whether this algorithm takes the problem. */
+static inline bool takes(const cpu_session *s, const cnn_problem *p, cnn_dir dir, const cnn_algorithm *algorithm)
+{
+    const cnn_request request = {p, dir, algorithm, s->knobs};
+    cnn_error ignored;
+    return cnn_impl_cpu()->supports(s->context, &request, &ignored) == CNN_OK;
+}
+
+/* How far a transform's result may be from the sum of whole numbers: what rounding comes to beside the largest. */
+static inline double allowed(const cnn_problem *p, const operand *o, uint32_t flags)
+{
+    double most = 0;
+    if ((flags & CNN_ALGO_TRANSFORMS) == 0) return 0;
+    for (int64_t e = 0; e < o->info.count; e++) most = fmax(most, fabs(o->values[e]));
+    return 256 * (most + 64) * (p->u.type.dtype == CNN_F32 ? 0x1p-24 : 0x1p-53);
+}
+
 /* Every operand must hold its value: the outputs the reference's, the inputs what they held. */
-static inline void check_exact(const char *what, const cnn_problem *p, cnn_dir dir, const char *algorithm,
+static inline void check_exact(const char *what, const cnn_problem *p, cnn_dir dir, const cnn_algorithm *algorithm,
                                operands *all)
 {
     for (int i = 0; i < all->count; i++) {
         const operand *o = &all->list[i];
+        const double off = o->info.access == CNN_IN ? 0 : allowed(p, o, algorithm->flags);
         for (int64_t e = 0; e < o->info.count; e++) {
             const double got = get(&p->u.type, o->memory, place(&o->info, p->u.type.layout, e));
-            if (!(got == o->values[e]))
+            if (!(fabs(got - o->values[e]) <= off))
                 fail_msg("%s, %s, direction %d, dtype %d, layout %d, bias %d, flip %d: %s[%lld] is %g, not %g", what,
-                         algorithm, (int)dir, (int)p->u.type.dtype, (int)p->u.type.layout, p->u.conv.bias,
+                         algorithm->name, (int)dir, (int)p->u.type.dtype, (int)p->u.type.layout, p->u.conv.bias,
                          p->u.conv.flip, o->info.name, (long long)e, got, o->values[e]);
         }
     }

@@ -12,6 +12,7 @@ static const shape large[] = {
     {"thesis layer 2", 1, 20, 20, 16, 16, 20, 4, 4, 2, 2, 4, 4, 4, 4, 2, 2},
     {"thesis layer 2, batch 5", 1, 5, 20, 16, 16, 20, 4, 4, 2, 2, 4, 4, 4, 4, 2, 2},
     {"residual block", 1, 2, 24, 28, 28, 32, 3, 3, 1, 1, 1, 1, 1, 1, 0, 0},
+    {"small images, many tiles", 1, 90, 24, 14, 14, 40, 3, 3, 1, 1, 1, 1, 1, 1, 0, 0},
     {"groups, strided", 4, 9, 32, 15, 17, 48, 3, 3, 2, 2, 1, 1, 1, 1, 0, 0},
     {"pointwise", 1, 18, 64, 7, 7, 48, 1, 1, 1, 1, 0, 0, 0, 0, 0, 0},
 };
@@ -30,8 +31,9 @@ static void exact_when_large(void **state)
         for (int a = 0; a < cpu->n_algorithms; a++) {
             if (!(cpu->algorithms[a].ops & 1u << CNN_OP_CONV) || strcmp(cpu->algorithms[a].name, "naive") == 0)
                 continue;
+            if (!takes(&session, &p, dir, &cpu->algorithms[a])) continue;
             run(&session, &p, dir, &cpu->algorithms[a], 1, &all);
-            check_exact(s->what, &p, dir, cpu->algorithms[a].name, &all);
+            check_exact(s->what, &p, dir, &cpu->algorithms[a], &all);
         }
         free_operands(&all);
     }
@@ -42,6 +44,10 @@ static void same_bits(const shape *s, cnn_dir dir, cnn_layout layout, const cnn_
 {
     const cnn_problem p = make_problem(s, CNN_F32, layout, true, false);
     operands runs[3];
+    const cpu_session one = open_cpu(1, isa, 256);
+    const bool there = takes(&one, &p, dir, algorithm);
+    cnn_impl_cpu()->close(one.context);
+    if (!there) return;
     for (int t = 0; t < 3; t++) {
         const cpu_session session = open_cpu(t + 1, isa, 256);
         runs[t] = make_operands(&p, dir, 0, true, 11);

@@ -108,7 +108,7 @@ static void winograd_errors(winograd *w, bool single, outcome *o)
 }
 
 static const vf_transform table[] = {
-#define TRANSFORM(name, bound, mean, least, most) {name, bound, mean, least, most},
+#define TRANSFORM(name, bound, mean, saved, least, most) {name, bound, mean, saved, least, most},
     VF_TRANSFORMS(TRANSFORM)
 #undef TRANSFORM
 };

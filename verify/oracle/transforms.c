@@ -4,7 +4,7 @@
 #include "harness/cnn/shape.h"
 
 static const vf_transform transforms[] = {
-#define TRANSFORM(name, bound, mean, least, most) {name, bound, mean, least, most},
+#define TRANSFORM(name, bound, mean, saved, least, most) {name, bound, mean, saved, least, most},
     VF_TRANSFORMS(TRANSFORM)
 #undef TRANSFORM
 };
@@ -35,4 +35,15 @@ const vf_transform *vf_transform_of(const cnn_problem *problem, const cnn_algori
         if (algorithm->amplification <= found->bound) break;
     }
     return found;
+}
+
+double vf_transform_saves(const cnn_problem *problem, const cnn_algorithm *algorithm)
+{
+    const vf_transform *t = vf_transform_of(problem, algorithm);
+    if (t == NULL) return 1;
+    if (t->saved > 0) return t->saved;
+    const bool fc = problem->op == CNN_OP_FC, deep = problem->op == CNN_OP_CONV3D;
+    const cnn_conv_desc *d = &problem->u.conv;
+    return fc ? (double)problem->u.fc.ih * (double)problem->u.fc.iw
+              : (double)d->kh * (double)d->kw * (deep ? (double)d->kd : 1.0);
 }

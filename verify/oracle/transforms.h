@@ -36,22 +36,26 @@
 
 #include "harness/cnn.h"
 
-/* TRANSFORM(name, bound, mean, least taps a side, most taps a side), from the least bound to the largest. Any kernel
- * can be cut into parts of 3 x 3; the large tile of 13 x 13 is for kernels above 3 x 3 and up to 12 x 12. */
+/* TRANSFORM(name, bound, mean, saved, least taps a side, most taps a side), from the least bound to the largest. Any
+ * kernel can be cut into parts of 3 x 3; the large tile of 13 x 13 is for kernels above 3 x 3 and up to 12 x 12.
+ * Saved: how many products of the definition one of the transform's stands for: F(m,r) has (m + r - 1)^2 for m^2 r^2;
+ * 0: as many as the kernel has taps, which is the most that any can do. */
 #define VF_TRANSFORMS(TRANSFORM)                                                                                       \
-    TRANSFORM("Winograd F(2x2,3x3)", 16.0, 2.0, 1, INT64_MAX)                                                          \
-    TRANSFORM("Winograd F(4x4,3x3)", 96.0, 16.0, 1, INT64_MAX)                                                         \
-    TRANSFORM("FFT", 100.0, 16.0, 1, INT64_MAX)                                                                        \
-    TRANSFORM("Winograd F(9x9,5x5)", 4000.0, 4000.0, 4, 12)
+    TRANSFORM("Winograd F(2x2,3x3)", 16.0, 2.0, 36.0 / 16, 1, INT64_MAX)                                               \
+    TRANSFORM("Winograd F(4x4,3x3)", 96.0, 16.0, 144.0 / 36, 1, INT64_MAX)                                             \
+    TRANSFORM("FFT", 100.0, 16.0, 0, 1, INT64_MAX)                                                                     \
+    TRANSFORM("Winograd F(9x9,5x5)", 4000.0, 4000.0, 2025.0 / 169, 4, 12)
 
 typedef struct vf_transform {
     const char *name;
-    double bound, mean;
+    double bound, mean, saved;
     int64_t least_taps, most_taps;
 } vf_transform;
 
 /* The first of the table that allows what the algorithm asks for, else the largest that fits the problem. NULL: plain
  * sums, or an operation that nothing transforms. */
 const vf_transform *vf_transform_of(const cnn_problem *problem, const cnn_algorithm *algorithm);
+/* How many times fewer products than the definition's the algorithm may do with; 1 without a transform. */
+double vf_transform_saves(const cnn_problem *problem, const cnn_algorithm *algorithm);
 
 #endif
