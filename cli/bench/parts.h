@@ -95,6 +95,10 @@ cnn_status bench_run_plainly(bench *b, const candidate *list, int count, const c
 cnn_status bench_make_case(bench *b, const cnn_problem *problem, cnn_dir dir, vf_case *pc, cnn_error *err);
 /* report.c: the command that repeats one row; the lines of one problem, direction and type. */
 void bench_repro(const bench *b, const candidate *c, const vf_case *pc, char line[REPRO_MAX]);
+/* The command that repeats one that is wrong or failed; nothing of another. */
+void bench_print_repeat(const bench *b, const candidate *c, const vf_case *pc);
+/* find.c: --find: its table, below the heading. */
+void bench_find_print(const bench *b, const candidate *list, int count, const vf_case *pc);
 void bench_print(const bench *b, const candidate *list, int count, const vf_case *pc);
 /* baseline.c: --save and --against. What they name; then, before and after a run: *options get the file that its
  * records go to; the status to end with. */
