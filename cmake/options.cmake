@@ -7,6 +7,9 @@ set(CMAKE_C_STANDARD_REQUIRED ON)
 set(CMAKE_C_EXTENSIONS OFF)
 set(CMAKE_EXPORT_COMPILE_COMMANDS ON)
 set(CMAKE_RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR})
+# The same objects make the program and the shared library of python/. In the program the linker turns their detours through
+# tables back into direct calls and addresses.
+set(CMAKE_POSITION_INDEPENDENT_CODE ON)
 
 add_library(benchcnn_flags INTERFACE)
 target_include_directories(benchcnn_flags INTERFACE ${PROJECT_SOURCE_DIR})
@@ -14,7 +17,8 @@ target_include_directories(benchcnn_flags INTERFACE ${PROJECT_SOURCE_DIR})
 # so that a kernel's arithmetic is what its text says on every compiler. (On a GPU nvcc contracts: a fused multiply-add
 # is what its peak is counted in, and rounds once instead of twice.)
 target_compile_definitions(benchcnn_flags INTERFACE _GNU_SOURCE)
-set(BENCHCNN_COMPILE_OPTIONS -ffp-contract=off)
+# Nothing replaces a function of another name at run time: calls within a file may be inlined.
+set(BENCHCNN_COMPILE_OPTIONS -ffp-contract=off -fno-semantic-interposition)
 set(BENCHCNN_WARNINGS -Wall -Wextra -Wshadow -Wcast-qual -Wpointer-arith)
 if(BENCHCNN_SANITIZE)
   list(APPEND BENCHCNN_COMPILE_OPTIONS -fsanitize=${BENCHCNN_SANITIZE} -fno-omit-frame-pointer

@@ -5,8 +5,8 @@
 # Debian's and Ubuntu's names of what benchcnn is built, tested and drawn with.
 benchcnn_packages=(gcc g++ cmake ninja-build pkg-config libopenblas-dev zlib1g-dev libcjson-dev libcmocka-dev gnuplot-nox
     hyperfine)
-# What an implementation, training over ranks, or `benchcnn report` is left out without: installed where the distribution has it.
-benchcnn_optional_packages=(libdnnl-dev ocl-icd-opencl-dev libopenmpi-dev python3-jinja2)
+# What an implementation, training over ranks, `benchcnn report` or the tests of the Python module are left out without: installed where the distribution has it.
+benchcnn_optional_packages=(libdnnl-dev ocl-icd-opencl-dev libopenmpi-dev python3-jinja2 python3-numpy)
 
 # What of the list is not installed.
 missing_packages() {

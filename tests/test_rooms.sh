@@ -16,7 +16,7 @@ impl_*
 verify/oracle
 verify
 bench
-cli'
+cli python'
 declare -A floor=()
 while read -ra rooms; do
     for room in "${rooms[@]}"; do floor[$room]=${#floor[@]}; done
@@ -32,7 +32,7 @@ room_of() { # FILE: into $room and $level
 }
 if [ $# -eq 0 ]; then # wrong ones are found: up, beside, by a path with ..
     tmp=$(mktemp -d) && trap 'rm -rf "$tmp"' EXIT
-    mkdir -p "$tmp"/{harness/{base,cpu,problem},verify/oracle,bench,cli,impl_{x,y}}
+    mkdir -p "$tmp"/{harness/{base,cpu,problem},verify/oracle,bench,cli,python,impl_{x,y}}
     touch "$tmp/impl_x/mine.h" "$tmp/harness/problem/op.h" "$tmp/verify/verify.h" "$tmp/harness/cpu/threads.h" "$tmp/harness/base/text.h"
     for wrong in 'verify/oracle/case.c ../verify.h' 'harness/problem/cost.c harness/cpu/threads.h' 'harness/base/text.c verify/verify.h' \
         'impl_y/yours.c impl_x/mine.h' 'impl_y/yours.c harness/problem/op.h'; do
@@ -59,7 +59,7 @@ while IFS=: read -r file line include; do
     esac
     echo "$file:$line: includes $target: $from does not know $room, which is above or beside it"
     failed=1
-done < <(grep -rnE '^[[:space:]]*#[[:space:]]*include[[:space:]]+"' harness verify bench cli impl_* \
+done < <(grep -rnE '^[[:space:]]*#[[:space:]]*include[[:space:]]+"' harness verify bench cli python impl_* \
     --include='*.[ch]' --include='*.inc' --include='*.cu' --include='*.cpp')
 [ "$seen" -gt 0 ] || { echo "no include was found in $PWD" && exit 1; }
 echo "$seen includes looked at"

@@ -101,10 +101,11 @@ typedef struct vf_axis {
 
 typedef struct vf_failure {
     const cnn_operand *operand;
-    const char *whose; /* before its name: "", "the expected " */
+    const char *whose;    /* before its name: "", "the expected " */
+    const double *before; /* what stood there, where results are added to it; NULL: they replace it */
     vf_wrong_element first[VF_FIRST];
     int64_t count, not_finite, zero,
-        doubled;    /* wrong elements; of these: NaN or infinite, 0, twice what they should be */
+        doubled;    /* wrong elements; of these: NaN or infinite, 0, what is to be put or added there twice */
     int64_t border; /* the largest distance of an error from the border of its plane */
     vf_axis axis[4];
     int64_t map[VF_BINS / 3][VF_BINS]; /* errors by the last two dimensions, each cut into equal parts */
@@ -123,6 +124,12 @@ void vf_tell_output(const vf_case *c, int operand, const vf_rounding *bounds, co
  * options->failed. Does nothing where the result did not fail or has been described. */
 void vf_tell_failure(const vf_subject *s, const vf_case *c, const vf_run *run, const vf_rounding *bounds,
                      verify_result *result);
+
+/* The seed of the data that a kernel is first called with (verify.c), which no check has. */
+static inline uint64_t vf_other_seed(const vf_subject *s) { return ~s->engine->options.seed; }
+/* explain.c: adds to result->reason what would explain all that came of a convolution or FC layer, if anything does.
+ * Only for the first check that fails, and only where the reference is cheap. */
+void vf_explain(const vf_subject *s, const vf_case *c, const vf_run *run, verify_result *result);
 
 /* beta.c: where a case with beta 1 failed, and all before it held: says so in result->worst if it is beta's fault.
  * What is in the way of finding out is no error: the failure stands. */

@@ -55,7 +55,8 @@ void vf_failure_add(vf_failure *f, const vf_wrong_element *e)
     f->count++;
     f->not_finite += !vf_finite(e->got);
     f->zero += e->got == 0.0;
-    f->doubled += fabs(e->got - 2.0 * e->expected) <= e->bound + 1e-6 * fabs(e->expected);
+    const double before = f->before != NULL ? f->before[e->index] : 0.0;
+    f->doubled += fabs(e->got - 2.0 * e->expected + before) <= e->bound + 1e-6 * fabs(e->expected);
     add_position(f, e->index);
 }
 
@@ -171,7 +172,9 @@ void vf_failure_guess(const vf_failure *f, char *text, size_t size)
     else if (f->zero == f->count)
         cnn_append(text, size, "; the wrong are 0: not computed?");
     else if (f->doubled == f->count)
-        cnn_append(text, size, "; the wrong are twice what they should be: added twice?");
+        cnn_append(text, size,
+                   f->before != NULL ? "; to the wrong the sum is added twice: computed twice, by two threads?"
+                                     : "; the wrong are twice what they should be: added twice?");
 }
 
 /* ---- The text. */
@@ -234,6 +237,7 @@ void vf_tell_output(const vf_case *c, int operand, const vf_rounding *bounds, co
     vf_failure f;
     vf_failure_start(&f, o);
     f.whose = whose;
+    f.before = c->call.beta != 0.0 ? c->before[operand] : NULL;
     for (int64_t e = 0; e < o->count; e++) {
         const vf_wrong_element element = {e, c->after[operand][e], got[e], vf_allowed(&allowance, e)};
         if (!vf_held(element.expected, element.got, element.bound)) vf_failure_add(&f, &element);
@@ -252,5 +256,6 @@ void vf_tell_failure(const vf_subject *s, const vf_case *c, const vf_run *run, c
         if (c->after[i] == NULL || run->after[i] == NULL || result->where[0] != '\0') continue;
         vf_tell_output(c, i, bounds, run->after[i], "", result);
     }
+    if (result->where[0] != '\0') vf_explain(s, c, run, result);
     if (result->where[0] != '\0' && options->failed != NULL) options->failed(options->failed_user, &all);
 }

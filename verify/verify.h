@@ -141,6 +141,11 @@ typedef struct verify_arrays {
     double rtol, atol;
 } verify_arrays;
 
+/* Numbers that decide where a kernel reads (labels, a step) must be whole ones of their range: CNN_BAD_ARGUMENT, with
+ * `what` for the array's name. */
+cnn_status verify_array_values(const cnn_problem *problem, const cnn_operand *operand, const double *values,
+                               const char *what, cnn_error *err);
+
 /* One run in guarded buffers. What it writes where it must not is FAILED. Where something is expected, the results are
  * held to the float64 reference and to the expectation, whose own rounding is allowed for; `result` says which of the
  * two leaves the reference's bound, and in which precision the expectation was computed. Where they are held to a

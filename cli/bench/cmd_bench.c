@@ -55,7 +55,8 @@ static cnn_status read_options(bench *b, cnn_error *err)
 cnn_status args_bench(const cli_options *options, cnn_error *err)
 {
     bench b = {.options = options, .silent = true};
-    const cnn_status status = read_options(&b, err);
+    cnn_status status = bench_baseline_check(options, err);
+    if (status == CNN_OK) status = read_options(&b, err);
     bench_close(&b);
     return status;
 }
@@ -133,9 +134,14 @@ int cmd_bench(const cli_options *options, cnn_error *err)
 {
     static cli_options own; /* large: kept off the stack */
     cli_pieces pieces;
-    const cnn_status status = cli_pieces_open(options, &own, &pieces, err);
+    bench_sums *sums = (bench_sums *)options->watch->kept;
+    cnn_status status = cli_pieces_open(options, &own, &pieces, err);
+    if (status == CNN_OK && !cli_pieces_does(&pieces)) status = bench_baseline_begin(&own, sums, err);
     int result = status == CNN_OK ? bench_all(&own, &pieces, err) : cli_fail(err);
-    if (cli_pieces_does(&pieces)) result = EXIT_HELD;
+    if (cli_pieces_does(&pieces))
+        result = EXIT_HELD;
+    else if (status == CNN_OK)
+        result = bench_baseline_end(&own, sums, result, err);
     cli_pieces_close(&pieces);
     return result;
 }

@@ -38,6 +38,7 @@ typedef struct bench_sums {
     bench_peak ceilings[BENCH_CEILINGS_MAX];
     unsigned marks; /* over ranks: of all figures shown */
     bench_grid grid;
+    char records[1024]; /* of --save and --against: the file of this run's; "": none */
 } bench_sums;
 
 enum { BENCH_COUNTS = 5 };
@@ -94,7 +95,16 @@ cnn_status bench_run_plainly(bench *b, const candidate *list, int count, const c
 cnn_status bench_make_case(bench *b, const cnn_problem *problem, cnn_dir dir, vf_case *pc, cnn_error *err);
 /* report.c: the command that repeats one row; the lines of one problem, direction and type. */
 void bench_repro(const bench *b, const candidate *c, const vf_case *pc, char line[REPRO_MAX]);
+/* The command that repeats one that is wrong or failed; nothing of another. */
+void bench_print_repeat(const bench *b, const candidate *c, const vf_case *pc);
+/* find.c: --find: its table, below the heading. */
+void bench_find_print(const bench *b, const candidate *list, int count, const vf_case *pc);
 void bench_print(const bench *b, const candidate *list, int count, const vf_case *pc);
+/* baseline.c: --save and --against. What they name; then, before and after a run: *options get the file that its
+ * records go to; the status to end with. */
+cnn_status bench_baseline_check(const cli_options *options, cnn_error *err);
+cnn_status bench_baseline_begin(cli_options *options, bench_sums *sums, cnn_error *err);
+int bench_baseline_end(const cli_options *options, bench_sums *sums, int result, cnn_error *err);
 /* ranks.c: over ranks. Whether all could open what they need, on devices of their own: called by all. */
 cnn_status bench_meet(const bench *b, cnn_status status, cnn_error *err);
 /* What a rank does that times; the group in hand is done; rank 0, until all groups are. */

@@ -36,6 +36,14 @@ static void print_tuned(const candidate *c)
     printf("  (tuned: %s)\n", text);
 }
 
+void bench_print_repeat(const bench *b, const candidate *c, const vf_case *pc)
+{
+    char repro[REPRO_MAX], typed[REPRO_MAX];
+    if (c->state != CANDIDATE_FAILED && c->state != CANDIDATE_WRONG) return;
+    bench_repro(b, c, pc, repro);
+    printf("  %-20s repeat: %s\n", "", cli_typed(b->options, repro, typed, sizeof typed));
+}
+
 /* On a narrow terminal the bandwidth goes, and marks stand on a line of their own. */
 static void print_row(const bench *b, const candidate *c, const vf_case *pc, const char *rank)
 {
@@ -45,12 +53,8 @@ static void print_row(const bench *b, const candidate *c, const vf_case *pc, con
     snprintf(name, sizeof name, "%s:%s", c->session->impl->name, c->tuned ? CNN_TUNED : c->algorithm.name);
     if (c->tuned) print_tuned(c);
     if (c->state != CANDIDATE_TIMED) {
-        char repro[REPRO_MAX], typed[REPRO_MAX];
-        bool failed = c->state == CANDIDATE_FAILED;
-        table_print(24, "  %-20s %s%s\n", name, failed ? "FAILED: " : "", c->reason);
-        bench_repro(b, c, pc, repro);
-        if (failed || c->state == CANDIDATE_WRONG)
-            printf("  %-20s repeat: %s\n", "", cli_typed(b->options, repro, typed, sizeof typed));
+        table_print(24, "  %-20s %s%s\n", name, c->state == CANDIDATE_FAILED ? "FAILED: " : "", c->reason);
+        bench_print_repeat(b, c, pc);
         return;
     }
     double flops = cnn_flops(&pc->problem, pc->call.dir), bytes = cnn_bytes(&pc->problem, pc->call.dir);
@@ -121,11 +125,12 @@ void bench_print(const bench *b, const candidate *list, int count, const vf_case
     for (int i = 0; i < count; i++) timed += list[i].state == CANDIDATE_TIMED;
     const bool ranked = timed > 1 && best >= 0; /* all may beat their ceilings */
     print_heading(b, pc);
-    for (int i = 0; i < count; i++) {
+    if (b->options->find) bench_find_print(b, list, count, pc);
+    for (int i = 0; i < count && !b->options->find; i++) {
         const bool tied = ranked && i != best && candidates_tied(&list[best], &list[i]);
         print_row(b, &list[i], pc, ranked && i == best ? "  best" : tied ? "  tied with the best" : "");
     }
     if (ranked) print_control(&list[best]);
-    if (ranked) print_ratios(list, count, best);
+    if (ranked && !b->options->find) print_ratios(list, count, best);
     fflush(stdout);
 }

@@ -7,7 +7,6 @@
 #include "parts.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 /* ---- What options say. */
 
@@ -107,25 +106,12 @@ cnn_status compute_read_options(compute_run *r, cnn_error *err)
 
 /* ---- Arrays. */
 
-/* Numbers that decide where a kernel reads. */
-static cnn_status check_values(const compute_run *r, int i, cnn_error *err)
-{
-    const cnn_operand *o = &r->call.operands[i];
-    const bool labels = strcmp(o->name, "labels") == 0, step = strcmp(o->name, "step") == 0;
-    const double above = labels ? (double)r->call.problem.u.loss.ic : 0x1p53;
-    for (int64_t e = 0; (labels || step) && e < o->count; e++)
-        if (!(r->values[i][e] >= 0 && r->values[i][e] < above))
-            return CNN_FAIL(err, CNN_BAD_ARGUMENT, "%s holds %.17g, but %s of this problem are from 0 to below %.17g",
-                            r->in_path[i], r->values[i][e], o->name, above);
-    return CNN_OK;
-}
-
 static cnn_status load_input(compute_run *r, int i, const char **first, cnn_error *err)
 {
     const cnn_operand *o = &r->call.operands[i];
     cnn_dtype *dtype = &r->call.problem.u.type.dtype, its = CNN_F32;
     cnn_status status = npy_load_operand(r->in_path[i], o, &r->values[i], &its, err);
-    if (status == CNN_OK) status = check_values(r, i, err);
+    if (status == CNN_OK) status = verify_array_values(&r->call.problem, o, r->values[i], r->in_path[i], err);
     r->arrays.in[i] = r->values[i];
     if (status != CNN_OK || !cnn_elem_real(o->elem)) return status;
     if (*first != NULL && its != *dtype)

@@ -25,6 +25,7 @@ static const struct {
              {"--peaks", NULL, "none @files"},
              {"--fail-on", NULL, "faster slower same cannot-tell unmatched"},
              {"--kind", NULL, "timings epochs goals processes comparisons checks ceilings speedups"},
+             {"list", NULL, "baselines"},
              {"sweep", NULL, "batch threads algorithm layout dtype"},
              {"data", NULL, "fetch make mnist cifar10"},
              {"plot", NULL, "curves workers goals bars speedup roofline @files"},

@@ -2,8 +2,8 @@
  * and B are the values that one field has in it: `compare FILE --across impl`. */
 #include "bench/figures/compare.h"
 #include "bench/measure/stats.h"
-#include "cli/cli.h"
 #include "cli/table.h"
+#include "compare.h"
 #include "harness/base/text.h"
 #include "harness/problem/names.h"
 #include "harness/record/identity.h"
@@ -20,7 +20,7 @@ typedef struct compare_run {
     char across[256];
     const char *names[2]; /* A's and B's: a file's, or a value of what is compared across */
     figure_set sets[2];   /* A, B */
-    cli_output output;
+    record_sink *sink;
     int pairs; /* of values; 1 of two files */
     int matched, unmatched, single, verdicts[COMPARE_VERDICT_COUNT];
 } compare_run;
@@ -40,10 +40,19 @@ static cnn_status read_threshold(const char *text, double *threshold, cnn_error 
                     text);
 }
 
-static cnn_status read_options(compare_run *c, const cli_options *o, cnn_error *err)
+/* What counts as the same, and what as a failure. */
+static cnn_status read_judgement(compare_run *c, const cli_options *o, cnn_error *err)
 {
     static const char *const names[] = {"faster", "slower", "same", "cannot-tell", "unmatched"};
     static const cnn_name_set outcomes = {"outcome of --fail-on", names, sizeof names / sizeof *names};
+    const cnn_status status = read_threshold(o->threshold, &c->threshold, err);
+    if (status != CNN_OK || !o->fail_on) return status;
+    c->fail_on = cnn_name_mask(&outcomes, o->fail_on, err);
+    return c->fail_on != 0 ? CNN_OK : err->status;
+}
+
+static cnn_status read_options(compare_run *c, const cli_options *o, cnn_error *err)
+{
     const bool one = o->words.count == 1;
     cnn_status status = cli_keep_apart(o->out, "A", o->words.items[0], err);
     if (status == CNN_OK && !one) status = cli_keep_apart(o->out, "B", o->words.items[1], err);
@@ -55,14 +64,11 @@ static cnn_status read_options(compare_run *c, const cli_options *o, cnn_error *
     if (status == CNN_OK && o->baseline && !one)
         status = CNN_FAIL(err, CNN_BAD_ARGUMENT, "--baseline is A of one file; of two files the first is A");
     if (status == CNN_OK && o->across) status = record_identity_fields(o->across, err);
-    if (status == CNN_OK) status = read_threshold(o->threshold, &c->threshold, err);
     /* two implementations have no algorithm in common */
     const bool with = record_listed(o->across, "impl") && !record_listed(o->across, "algorithm");
     snprintf(c->across, sizeof c->across, "%s%s", o->across ? o->across : "", with ? ",algorithm" : "");
     c->choice = (figure_choice){.across = o->across ? c->across : NULL, .match = o->match};
-    if (status != CNN_OK || !o->fail_on) return status;
-    c->fail_on = cnn_name_mask(&outcomes, o->fail_on, err);
-    return c->fail_on != 0 ? CNN_OK : err->status;
+    return status == CNN_OK ? read_judgement(c, o, err) : status;
 }
 
 cnn_status args_compare(const cli_options *options, cnn_error *err)
@@ -108,7 +114,7 @@ static cnn_status compare_all(compare_run *c, cnn_error *err)
         c->verdicts[r.verdict]++;
         c->single += a->n_runs < COMPARE_RUNS || b->n_runs < COMPARE_RUNS;
         if (!c->options->json) print_figure(a, b, &r);
-        status = record_write(c->output.sink, compare_record(a, b, &r, c->choice.across), err);
+        status = record_write(c->sink, compare_record(a, b, &r, c->choice.across), err);
     }
     return status;
 }
@@ -240,14 +246,30 @@ static cnn_status compare_values(compare_run *c, int *worst, cnn_error *err)
     return status;
 }
 
+cnn_status cli_compare_check(const cli_options *options, cnn_error *err)
+{
+    compare_run c = {.options = options};
+    return read_judgement(&c, options, err);
+}
+
+cnn_status cli_compare_files(const cli_options *options, const cli_compared *files, int *result, cnn_error *err)
+{
+    compare_run c = {.options = options, .pairs = 1, .names = {files->names[0], files->names[1]}, .sink = files->sink};
+    const cnn_status status = read_judgement(&c, options, err);
+    *result = EXIT_NOTHING;
+    return status == CNN_OK ? compare_sides(&c, files->paths, result, err) : status;
+}
+
 int cmd_compare(const cli_options *options, cnn_error *err)
 {
     compare_run c = {.options = options, .pairs = 1};
+    cli_output output = {.sink = NULL};
     const char *const *words = options->words.items;
     int result = EXIT_NOTHING;
     cnn_status status = read_options(&c, options, err);
-    if (status == CNN_OK) status = cli_output_open(options, true, &c.output, err);
-    if (status == CNN_OK) status = cli_output_begin(options, &c.output, err);
+    if (status == CNN_OK) status = cli_output_open(options, true, &output, err);
+    if (status == CNN_OK) status = cli_output_begin(options, &output, err);
+    c.sink = output.sink;
     if (status == CNN_OK && options->words.count == 1) {
         status = compare_values(&c, &result, err);
     } else if (status == CNN_OK) {
@@ -258,7 +280,7 @@ int cmd_compare(const cli_options *options, cnn_error *err)
         c.names[1] = words[1];
         status = compare_sides(&c, paths, &result, err);
     }
-    result = status == CNN_OK ? cli_output_end(&c.output, result) : cli_fail(err);
-    cli_output_close(&c.output);
+    result = status == CNN_OK ? cli_output_end(&output, result) : cli_fail(err);
+    cli_output_close(&output);
     return result;
 }

@@ -5,6 +5,9 @@
 #include "harness/device/call.h"
 #include "harness/device/registry.h"
 #include "harness/process/watch.h"
+#include "parts.h"
+
+#include <string.h>
 
 static void ops_text(uint32_t ops, char *text, size_t size)
 {
@@ -101,9 +104,9 @@ static cnn_status write_impl(const cli_options *options, const shown *s, const c
 
 cnn_status args_list(const cli_options *options, cnn_error *err)
 {
-    (void)options;
-    (void)err;
-    return CNN_OK;
+    if (options->words.count == 0 || strcmp(options->words.items[0], "baselines") == 0) return CNN_OK;
+    return CNN_FAIL(err, CNN_BAD_ARGUMENT, "list takes no '%.64s': it takes baselines, or no word",
+                    options->words.items[0]);
 }
 
 int cmd_list(const cli_options *options, cnn_error *err)
@@ -112,6 +115,7 @@ int cmd_list(const cli_options *options, cnn_error *err)
     record_sink *sink = NULL;
     const cnn_registry *registry = options->registry;
     int64_t *failed = &options->watch->failed;
+    if (options->words.count > 0) return list_baselines(options, err);
     cnn_status status = record_sink_open(NULL, cli_records(options), &sink, err);
     if (status == CNN_OK) status = cli_report_lost(options, sink, failed, err);
     if (status == CNN_OK) status = cnn_choices_parse(registry, options->impl, s.choices, &s.count, err);

@@ -23,6 +23,9 @@ cnn_status report_pictures(const cli_options *options, const page *p, record_sin
  * is), each with both files; what cannot be compared, as a `note`. */
 cnn_status report_compare(const char *was, const char *is, record_sink *to, cnn_error *err);
 
+/* baselines.c: `list baselines`; the status to end with. */
+int list_baselines(const cli_options *options, cnn_error *err);
+
 /* The words of --format. */
 typedef enum export_format { EXPORT_TEXT, EXPORT_MARKDOWN, EXPORT_CSV, EXPORT_JUNIT, EXPORT_GITHUB } export_format;
 /* export_print.c: to standard output. CSV holds what the record does, every column, and follows RFC 4180; the others

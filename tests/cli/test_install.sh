@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# test_install.sh BENCHCNN BUILD_FOLDER: the program that `cmake --install` puts down runs from an empty folder, with what is
+# test_install.sh BENCHCNN BUILD_FOLDER [SANITIZERS]: the program that `cmake --install` puts down runs from an empty folder, with what is
 # put down beside it and without the sources.
 # shellcheck source-path=SCRIPTDIR
 . "$(dirname "$0")/cli.sh"
@@ -44,6 +44,17 @@ if command -v gnuplot >/dev/null; then
     [ -s picture.svg ] || fail "no picture"
     echo 'exit error "only here"' >"$share/plots/over_batch.gp"
     expect 1 'only here' plot "$sources/results/epoch_over_batch.jsonl" --out picture
+fi
+
+# The Python module, from the folder where it was put down alone.
+module=$(find "$prefix" -name libbenchcnn.so)
+module=${module%/benchcnn/libbenchcnn.so}
+tests=$((tests + 1))
+[ -s "$module/benchcnn/__init__.py" ] || fail "no Python module is installed"
+if [ -z "${3:-}" ] && /usr/bin/python3 -c 'import numpy' 2>/dev/null; then # a sanitizer's library would have to be there first
+    tests=$((tests + 1))
+    PYTHONPATH=$module PYTHONDONTWRITEBYTECODE=1 /usr/bin/python3 -c 'import benchcnn; print(benchcnn.verify("cpu:direct", "mb1ic1ih4oc1kh3"))' >"$tmp/said" 2>&1
+    holds "the Python module" "$tmp/said" 'PASSED|cpu:direct'
 fi
 
 finish
