@@ -42,7 +42,7 @@ static cnn_status run_all(bench *b, cnn_error *err)
     return status;
 }
 
-static cnn_status read_options(bench *b, cnn_error *err)
+cnn_status bench_read_options(bench *b, cnn_error *err)
 {
     if (b->options->runs > 0 && (b->options->out != NULL || b->options->json))
         return CNN_FAIL(err, CNN_BAD_ARGUMENT, "--runs takes no figures, so there is nothing for %s",
@@ -55,7 +55,7 @@ static cnn_status read_options(bench *b, cnn_error *err)
 cnn_status args_bench(const cli_options *options, cnn_error *err)
 {
     bench b = {.options = options, .silent = true};
-    const cnn_status status = read_options(&b, err);
+    const cnn_status status = bench_read_options(&b, err);
     bench_close(&b);
     return status;
 }
@@ -104,7 +104,7 @@ static int bench_all(const cli_options *options, cli_pieces *pieces, cnn_error *
                .pieces = pieces->ranks != NULL ? pieces : NULL,
                .sums = (bench_sums *)options->watch->kept,
                .silent = options->watch->n_deaths > 0}; /* told by the run before */
-    cnn_status status = read_options(&b, err);
+    cnn_status status = bench_read_options(&b, err);
     if (status == CNN_OK) status = cli_output_open(options, false, &b.output, err);
     status = ranks_agree(pieces->ranks, status, err);
     if (status == CNN_OK && resume_elsewhere(b.output.resume) && !b.silent)
@@ -133,6 +133,7 @@ int cmd_bench(const cli_options *options, cnn_error *err)
 {
     static cli_options own; /* large: kept off the stack */
     cli_pieces pieces;
+    if (options->processes > 0) return bench_processes(options, err);
     const cnn_status status = cli_pieces_open(options, &own, &pieces, err);
     int result = status == CNN_OK ? bench_all(&own, &pieces, err) : cli_fail(err);
     if (cli_pieces_does(&pieces)) result = EXIT_HELD;

@@ -14,15 +14,16 @@
 
 typedef struct compare_run {
     const cli_options *options;
-    double threshold;
-    uint32_t fail_on; /* 1 << verdict; the bit beyond the last: unmatched figures */
+    double threshold, margin; /* margin: the threshold of fresh processes */
+    uint32_t fail_on;         /* 1 << verdict; the bit beyond the last: unmatched figures */
     figure_choice choice;
     char across[256];
     const char *names[2]; /* A's and B's: a file's, or a value of what is compared across */
     figure_set sets[2];   /* A, B */
     cli_output output;
-    int pairs; /* of values; 1 of two files */
-    int matched, unmatched, single, verdicts[COMPARE_VERDICT_COUNT];
+    int pairs;           /* of values; 1 of two files */
+    compare_rates rates; /* of one file's fresh processes, all values */
+    int matched, unmatched, single, fresh, verdicts[COMPARE_VERDICT_COUNT]; /* fresh: compared round by round */
 } compare_run;
 
 /* "5%" or "0.05". A bare 5 would be 500 %, which nobody means. */
@@ -56,6 +57,7 @@ static cnn_status read_options(compare_run *c, const cli_options *o, cnn_error *
         status = CNN_FAIL(err, CNN_BAD_ARGUMENT, "--baseline is A of one file; of two files the first is A");
     if (status == CNN_OK && o->across) status = record_identity_fields(o->across, err);
     if (status == CNN_OK) status = read_threshold(o->threshold, &c->threshold, err);
+    c->margin = cli_given(o, "threshold") ? c->threshold : COMPARE_MARGIN;
     /* two implementations have no algorithm in common */
     const bool with = record_listed(o->across, "impl") && !record_listed(o->across, "algorithm");
     snprintf(c->across, sizeof c->across, "%s%s", o->across ? o->across : "", with ? ",algorithm" : "");
@@ -86,14 +88,26 @@ static void print_environments(const compare_run *c)
 
 static void print_figure(const figure *a, const figure *b, const comparison *r)
 {
-    char name[4096], before[32], after[32], interval[64] = "", reason[64];
+    char name[4096], before[32], after[32], interval[64] = "", reason[64], control[32] = "";
     compare_name(a, b, name, sizeof name);
     bench_time_text(r->a, before, sizeof before);
     bench_time_text(r->b, after, sizeof after);
     compare_reason(a, b, r, reason, sizeof reason);
     if (isfinite(r->high)) snprintf(interval, sizeof interval, "[%.3f, %.3f]", r->low, r->high);
-    table_print(13, "%-11s  %7.3f  %-14s  %s -> %s  %s%s%s\n", compare_verdict_name(r->verdict), r->ratio, interval,
-                before, after, name, reason[0] ? "; " : "", reason);
+    if (r->pairs > 0 && !isnan(r->itself)) snprintf(control, sizeof control, "; A/A %.3f", r->itself);
+    table_print(13, "%-11s  %7.3f  %-14s  %s -> %s  %s%s%s%s\n", compare_verdict_name(r->verdict), r->ratio, interval,
+                before, after, name, control, reason[0] ? "; " : "", reason);
+}
+
+static cnn_status compare_two(compare_run *c, const figure *a, const figure *b, comparison *r, cnn_error *err)
+{
+    r->pairs = 0;
+    const cnn_status status = c->rates.count > 0 ? compare_processes(a, b, c->margin, &c->rates, r, err) : CNN_OK;
+    c->fresh += r->pairs > 0;
+    if (status != CNN_OK || r->pairs > 0) return status;
+    compare_figures(a, b, c->matched * c->pairs, c->threshold, r);
+    c->single += a->n_runs < COMPARE_RUNS || b->n_runs < COMPARE_RUNS;
+    return CNN_OK;
 }
 
 static cnn_status compare_all(compare_run *c, cnn_error *err)
@@ -104,9 +118,9 @@ static cnn_status compare_all(compare_run *c, cnn_error *err)
         const figure *a = &c->sets[0].list[i], *b = figures_find(&c->sets[1], a->key);
         comparison r;
         if (!b) continue;
-        compare_figures(a, b, c->matched * c->pairs, c->threshold, &r);
+        status = compare_two(c, a, b, &r, err);
+        if (status != CNN_OK) return status;
         c->verdicts[r.verdict]++;
-        c->single += a->n_runs < COMPARE_RUNS || b->n_runs < COMPARE_RUNS;
         if (!c->options->json) print_figure(a, b, &r);
         status = record_write(c->output.sink, compare_record(a, b, &r, c->choice.across), err);
     }
@@ -156,15 +170,28 @@ static bool of_epochs(const compare_run *c)
     return c->sets[0].count > 0 && strstr(c->sets[0].list[0].whole, "kind=epoch") != NULL;
 }
 
+/* How the intervals are meant, and what was done about the number of comparisons. */
+static const char *how_compared(const compare_run *c, char *text, size_t size)
+{
+    if (c->fresh == 0) return "ratios B/A, 95 % for all together";
+    snprintf(text, size,
+             "%sratios B/A of fresh processes, round by round; intervals of 95 %% for each alone; of the differences "
+             "found among all %d comparisons at most %g %% are none, by Benjamini and Hochberg",
+             c->fresh < c->matched ? "where there are several rounds, " : "", c->rates.count,
+             100 * COMPARE_FALSE_DISCOVERIES);
+    return text;
+}
+
 static void print_outcome(const compare_run *c)
 {
+    char how[256];
     if (!c->options->json)
-        table_print(
-            4,
-            "%d compared (ratios B/A, 95 %% for all together): %d faster, %d slower, %d same within %g %%, %d cannot "
-            "be told; %d unmatched\n",
-            c->matched, c->verdicts[COMPARE_FASTER], c->verdicts[COMPARE_SLOWER], c->verdicts[COMPARE_SAME],
-            c->threshold * 100, c->verdicts[COMPARE_CANNOT_TELL], c->unmatched);
+        table_print(4,
+                    "%d compared (%s): %d faster, %d slower, %d same within %g %%, %d cannot "
+                    "be told; %d unmatched\n",
+                    c->matched, how_compared(c, how, sizeof how), c->verdicts[COMPARE_FASTER],
+                    c->verdicts[COMPARE_SLOWER], c->verdicts[COMPARE_SAME],
+                    (c->fresh > 0 ? c->margin : c->threshold) * 100, c->verdicts[COMPARE_CANNOT_TELL], c->unmatched);
     if (c->single > 0)
         fprintf(stderr, "%d figure%s fewer than %d runs on a side, and one run says little of the next: %s\n",
                 c->single, c->single == 1 ? " has" : "s have", COMPARE_RUNS,
@@ -184,17 +211,29 @@ static int outcome(const compare_run *c)
     return c->matched > 0 ? EXIT_HELD : EXIT_NOTHING;
 }
 
-/* The figures of both sides, compared; what it comes to is kept where it is graver than what was before. */
-static cnn_status compare_sides(compare_run *c, const char *const paths[2], int *worst, cnn_error *err)
+static cnn_status read_sides(compare_run *c, const char *const paths[2], cnn_error *err)
 {
     cnn_status status = CNN_OK;
-    c->matched = c->unmatched = c->single = 0;
-    memset(c->verdicts, 0, sizeof c->verdicts);
     for (int i = 0; i < 2 && status == CNN_OK; i++) {
         figure_choice own = c->choice;
         if (paths[0] == paths[1]) own.only = c->names[i];
         status = figures_read(paths[i], &own, &c->sets[i], err);
     }
+    return status;
+}
+
+static void free_sides(compare_run *c)
+{
+    figures_free(&c->sets[0]);
+    figures_free(&c->sets[1]);
+}
+
+/* The figures of both sides, compared; what it comes to is kept where it is graver than what was before. */
+static cnn_status compare_sides(compare_run *c, const char *const paths[2], int *worst, cnn_error *err)
+{
+    c->matched = c->unmatched = c->single = c->fresh = 0;
+    memset(c->verdicts, 0, sizeof c->verdicts);
+    cnn_status status = read_sides(c, paths, err);
     if (status == CNN_OK && !c->options->json)
         table_print(3, "A: %s\nB: %s\n%-11s  %7s  %-14s  A -> B\n", c->names[0], c->names[1], "B is", "B / A",
                     "interval");
@@ -205,8 +244,24 @@ static cnn_status compare_sides(compare_run *c, const char *const paths[2], int 
     if (status == CNN_OK) print_outcome(c);
     const int result = outcome(c);
     if (*worst == EXIT_NOTHING || result == EXIT_FAILED) *worst = result;
-    figures_free(&c->sets[0]);
-    figures_free(&c->sets[1]);
+    free_sides(c);
+    return status;
+}
+
+/* Of fresh processes all comparisons that will be made, since each counts for the others. */
+static cnn_status gather_rates(compare_run *c, const char *path, const figure_values *values, int first, cnn_error *err)
+{
+    const char *const paths[] = {path, path};
+    cnn_status status = CNN_OK;
+    for (int i = 0; status == CNN_OK && i < values->count; i++) {
+        if (i == first) continue;
+        c->names[0] = values->list[first];
+        c->names[1] = values->list[i];
+        status = read_sides(c, paths, err);
+        if (status == CNN_OK) status = compare_gather(c->sets, c->margin, &c->rates, err);
+        free_sides(c);
+    }
+    compare_correct(&c->rates);
     return status;
 }
 
@@ -229,6 +284,7 @@ static cnn_status compare_values(compare_run *c, int *worst, cnn_error *err)
             CNN_FAIL(err, CNN_BAD_ARGUMENT, "%.200s has one value of %.64s, and no other to compare it with: %.200s",
                      path, c->across, said[0] ? said : "no figure");
     c->pairs = values.count - 1;
+    if (status == CNN_OK) status = gather_rates(c, path, &values, first, err);
     for (int i = 0; status == CNN_OK && i < values.count; i++) {
         if (i == first) continue;
         c->names[0] = values.list[first];
@@ -237,6 +293,7 @@ static cnn_status compare_values(compare_run *c, int *worst, cnn_error *err)
         if (status == CNN_OK && !c->options->json) putchar('\n');
     }
     figures_values_free(&values);
+    free(c->rates.list);
     return status;
 }
 
