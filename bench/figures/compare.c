@@ -127,7 +127,7 @@ static bool is_among(const char *words, const char *word)
 void compare_name(const figure *a, const figure *b, char *text, size_t size)
 {
     static const char untold[] = "algorithm op net_crc", usual[] = "math=f32 cache=hot",
-                      by_value[] = "kind impl problem net data dir dtype layout";
+                      by_value[] = "kind impl problem net data dir dtype layout program";
     char of_a[1024], of_b[1024], whole[CNN_NAME_MAX + 1024];
     const char *name;
     text[0] = '\0';

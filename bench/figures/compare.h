@@ -99,7 +99,8 @@ typedef struct comparison {
     compare_verdict verdict;
     int pairs;      /* rounds that both have; 0: they were compared run by run, and what follows says nothing */
     double p, rate; /* that chance alone makes such a difference; corrected for all that are compared */
-    double itself, itself_p; /* A' by A of the baseline, likewise; NaN without that arm */
+    int far_slower, far_faster; /* rounds that count for nothing */
+    double itself, itself_p;    /* A' by A of the baseline, likewise; NaN without that arm */
 } comparison;
 
 /* `figures`: how many are compared in all; threshold >= 0, 0.05 for 5 %. */
@@ -107,7 +108,7 @@ void compare_figures(const figure *a, const figure *b, int figures, double thres
 
 /* compare_rounds.c. Each round of `bench --processes` has a fresh process of each candidate, one right after the other,
  * in turning order: what the machine does for longer hits all of a round, and is not in their ratio. So the ratios of
- * the rounds are what is judged, by Wilcoxon's signed-rank test (signed_rank.h):
+ * the rounds are what is judged, by Wilcoxon's signed-rank test without what is far out (signed_rank.h):
  *
  *   SLOWER, FASTER   beyond the margin, at a rate of false discoveries of at most COMPARE_FALSE_DISCOVERIES among all
  *                    that are compared

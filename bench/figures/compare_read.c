@@ -208,6 +208,30 @@ static cnn_status add_process(const reader *r, figure *f, const cnn_record *reco
     return again ? CNN_OK : append(&f->runs, &f->n_runs, seconds, err);
 }
 
+/* Of hyperfine: each sample is a process, and so a run. */
+static cnn_status add_samples(figure_set *set, figure *f, const cnn_record *record, cnn_error *err)
+{
+    const int count = record_get_reals(record, "samples_s", NULL, 0);
+    double *samples = calloc((size_t)count + 1, sizeof *samples);
+    cnn_status status = samples ? CNN_OK : CNN_FAIL(err, CNN_OUT_OF_MEMORY, "no memory for %d processes", count);
+    if (samples) record_get_reals(record, "samples_s", samples, count);
+    for (int i = 0; i < count && status == CNN_OK; i++) {
+        if (samples[i] > 0 && isfinite(samples[i]))
+            status = append(&f->runs, &f->n_runs, samples[i], err);
+        else
+            set->impossible++;
+    }
+    free(samples);
+    return status;
+}
+
+/* What a record's figure is; NaN: it has none. nvbench may tell no median. */
+static double seconds_of(const char *kind, const cnn_record *record)
+{
+    const double seconds = record_get_real(record, strcmp(kind, "epoch") == 0 ? "seconds" : "median_s");
+    return isnan(seconds) && strcmp(kind, "benchmark") == 0 ? record_get_real(record, "mean_s") : seconds;
+}
+
 static cnn_status add_record(void *user, const cnn_record *record, cnn_error *err)
 {
     reader *r = user;
@@ -222,7 +246,7 @@ static cnn_status add_record(void *user, const cnn_record *record, cnn_error *er
         r->commands++;
         return CNN_OK;
     }
-    const double seconds = record_get_real(record, epoch ? "seconds" : "median_s");
+    const double seconds = seconds_of(kind, record);
     if (isnan(seconds)) return CNN_OK;
     if (!(seconds > 0 && isfinite(seconds))) {
         r->set->impossible++;
@@ -234,6 +258,8 @@ static cnn_status add_record(void *user, const cnn_record *record, cnn_error *er
     status = figure_of(r, record, &f, err);
     if (status != CNN_OK) return status;
     if (epoch) return add_epoch(f, r->set->environments, seconds, err);
+    if (strcmp(kind, "process") == 0 && record_get_reals(record, "samples_s", NULL, 0) > 0)
+        return add_samples(r->set, f, record, err);
     f->resolution = fmax(f->resolution, record_get_real(record, "resolution")); /* fmax passes over a NaN */
     return add_process(r, f, record, seconds, err);
 }

@@ -26,6 +26,8 @@ cnn_record *compare_record(const figure *a, const figure *b, const comparison *r
     record_real(record, "margin", r->margin);
     if (r->pairs == 0) return record;
     record_int(record, "pairs", r->pairs);
+    record_int(record, "far_slower", r->far_slower);
+    record_int(record, "far_faster", r->far_faster);
     record_real(record, "p", r->p);
     record_real(record, "discovery_rate", r->rate);
     if (isnan(r->itself)) return record;

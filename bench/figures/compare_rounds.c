@@ -64,6 +64,8 @@ static cnn_status compare_pairs(const figure *a, const figure *b, double thresho
     result->low = exp(test.low);
     result->high = exp(test.high);
     result->p = test.p;
+    result->far_slower = test.far_above;
+    result->far_faster = test.far_below;
     const figure *const sides[] = {a, b};
     for (int s = 0; s < 2 && isnan(result->itself); s++) {
         const int pairs = pair_up(sides[s], sides[s], true, differences);

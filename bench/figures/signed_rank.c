@@ -37,54 +37,126 @@ static void distribution(const int *ranks, int count, int total, double *chance)
     }
 }
 
+static const double far = 4; /* times the median size */
+
 typedef struct room {
     double d[SIGNED_RANK_MOST];
     int ranks[SIGNED_RANK_MOST];
     double chance[SIGNED_RANK_MOST * (SIGNED_RANK_MOST + 1) + 1];
-    double averages[SIGNED_RANK_MOST * (SIGNED_RANK_MOST + 1) / 2];
 } room;
 
-/* That chance alone makes the differences lie so far above `shift`; those that are equal to it say nothing. */
-static double chance_above(const double *differences, int count, double sign, double shift, room *r)
+/* What the differences are of: theirs, or with the other sign. */
+typedef struct sample {
+    const double *d;
+    int count;
+    double sign;
+} sample;
+
+/* The differences from `shift`, by size, without those of 0, which say nothing, and those far out. Of the ranks' sum
+ * *above: the part of those above; returns all of it. */
+static int rank_about(const sample *s, double shift, room *r, int *kept, int *above)
 {
-    int kept = 0, total = 0, above = 0;
+    int count = 0, total = 0;
+    for (int i = 0; i < s->count; i++)
+        if (fabs(s->sign * s->d[i] - shift) > 0) r->d[count++] = s->sign * s->d[i] - shift;
+    qsort(r->d, (size_t)count, sizeof *r->d, by_size);
+    const double most = count > 0 ? far * fabs(r->d[(count - 1) / 2]) : 0;
+    while (count > 0 && fabs(r->d[count - 1]) > most) count--;
+    double_ranks(r->d, count, r->ranks);
+    *kept = count;
+    *above = 0;
+    for (int i = 0; i < count; i++) {
+        total += r->ranks[i];
+        *above += r->d[i] > 0 ? r->ranks[i] : 0;
+    }
+    return total;
+}
+
+/* That chance alone makes the differences lie so far above `shift`. */
+static double chance_above(const sample *s, double shift, room *r)
+{
+    int kept, above;
+    const int total = rank_about(s, shift, r, &kept, &above);
     double p = 0;
-    for (int i = 0; i < count; i++)
-        if (fabs(sign * differences[i] - shift) > 0) r->d[kept++] = sign * differences[i] - shift;
-    qsort(r->d, (size_t)kept, sizeof *r->d, by_size);
-    double_ranks(r->d, kept, r->ranks);
-    for (int i = 0; i < kept; i++) total += r->ranks[i];
-    for (int i = 0; i < kept; i++) above += r->d[i] > 0 ? r->ranks[i] : 0;
     distribution(r->ranks, kept, total, r->chance);
-    for (int s = total; s >= above; s--) p += r->chance[s];
+    for (int sum = total; sum >= above; sum--) p += r->chance[sum];
     return p;
 }
 
-/* As many averages from either end as the test would leave out. */
-static void interval_of(const double *d, int count, double alpha, room *r, signed_rank *result)
+/* More of the ranks are above it. */
+static bool is_below_middle(const sample *s, double shift, room *r)
 {
-    const int all = count * (count + 1) / 2;
-    int n = 0, out = 0;
-    for (int i = 0; i < count; i++)
-        for (int k = i; k < count; k++) r->averages[n++] = (d[i] + d[k]) / 2;
-    qsort(r->averages, (size_t)all, sizeof *r->averages, ascending);
-    for (int i = 0; i < count; i++) r->ranks[i] = i + 1;
-    distribution(r->ranks, count, all, r->chance);
-    for (double tail = r->chance[0]; tail <= alpha / 2 && out < all; tail += r->chance[out]) out++;
-    result->middle = (r->averages[(all - 1) / 2] + r->averages[all / 2]) / 2;
-    result->low = out > 0 ? r->averages[out - 1] : -INFINITY;
-    result->high = out > 0 ? r->averages[all - out] : INFINITY;
+    int kept, above;
+    const int total = rank_about(s, shift, r, &kept, &above);
+    return 2 * above > total;
+}
+
+enum { HALVINGS = 50, STEPS = 80 };
+
+/* The median of the differences, and how far the median one is from it: where to look. */
+static void look_around(const sample *s, room *r, double *center, double *size)
+{
+    for (int i = 0; i < s->count; i++) r->d[i] = s->sign * s->d[i];
+    qsort(r->d, (size_t)s->count, sizeof *r->d, ascending);
+    *center = (r->d[(s->count - 1) / 2] + r->d[s->count / 2]) / 2;
+    for (int i = 0; i < s->count; i++) r->d[i] -= *center;
+    qsort(r->d, (size_t)s->count, sizeof *r->d, by_size);
+    *size = fabs(r->d[s->count / 2]);
+}
+
+/* The lower end of where neither side has more of the ranks. */
+static double middle_of(const sample *s, double center, double size, room *r)
+{
+    double low = center - far * size, high = center + far * size;
+    for (int i = 0; i < HALVINGS; i++) {
+        const double at = (low + high) / 2;
+        *(is_below_middle(s, at, r) ? &low : &high) = at;
+    }
+    return (low + high) / 2;
+}
+
+/* The lower end: down from the middle to where the test rejects. Of the upper end the same with the other sign. */
+static double end_of(const sample *s, double middle, double size, double alpha, room *r)
+{
+    const double step = size / 4 + 1e-12;
+    double high = middle, low = middle;
+    for (int i = 0; i < STEPS && chance_above(s, low, r) > alpha / 2; i++) {
+        high = low;
+        low -= step;
+    }
+    if (chance_above(s, low, r) > alpha / 2) return -INFINITY;
+    for (int i = 0; i < HALVINGS; i++) {
+        const double at = (low + high) / 2;
+        *(chance_above(s, at, r) <= alpha / 2 ? &low : &high) = at;
+    }
+    return low;
+}
+
+static void count_far(const sample *s, room *r, signed_rank *result)
+{
+    int kept, above;
+    rank_about(s, result->middle, r, &kept, &above);
+    const double most = kept > 0 ? fabs(r->d[kept - 1]) : 0;
+    result->far_above = result->far_below = 0;
+    for (int i = 0; i < s->count; i++) {
+        result->far_above += s->d[i] - result->middle > most;
+        result->far_below += result->middle - s->d[i] > most;
+    }
 }
 
 cnn_status signed_rank_of(const double *differences, int count, double margin, double alpha, signed_rank *result,
                           cnn_error *err)
 {
+    const sample up = {differences, count, 1}, down = {differences, count, -1};
+    double center, size;
     room *r = malloc(sizeof *r);
     if (r == NULL) return CNN_FAIL(err, CNN_OUT_OF_MEMORY, "no memory for a test of %d pairs", count);
-    interval_of(differences, count, alpha, r, result);
-    const double above = chance_above(differences, count, 1, margin, r);
-    const double below = chance_above(differences, count, -1, margin, r);
-    result->p = fmin(1, 2 * fmin(above, below));
+    look_around(&up, r, &center, &size);
+    result->middle = (middle_of(&up, center, size, r) - middle_of(&down, -center, size, r)) / 2;
+    result->low = end_of(&up, result->middle, size, alpha, r);
+    result->high = -end_of(&down, -result->middle, size, alpha, r);
+    result->p = fmin(1, 2 * fmin(chance_above(&up, margin, r), chance_above(&down, margin, r)));
+    count_far(&up, r, result);
     free(r);
     return CNN_OK;
 }

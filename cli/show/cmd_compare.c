@@ -1,8 +1,7 @@
 /* cmd_compare.c: `benchcnn compare A.jsonl B.jsonl`: what changed from A to B, and what cannot be told. Of one file, A
  * and B are the values that one field has in it: `compare FILE --across impl`. */
-#include "bench/figures/compare.h"
-#include "bench/measure/stats.h"
-#include "cli/cli.h"
+#include "compare_parts.h"
+
 #include "cli/table.h"
 #include "harness/base/text.h"
 #include "harness/problem/names.h"
@@ -11,20 +10,6 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-
-typedef struct compare_run {
-    const cli_options *options;
-    double threshold, margin; /* margin: the threshold of fresh processes */
-    uint32_t fail_on;         /* 1 << verdict; the bit beyond the last: unmatched figures */
-    figure_choice choice;
-    char across[256];
-    const char *names[2]; /* A's and B's: a file's, or a value of what is compared across */
-    figure_set sets[2];   /* A, B */
-    cli_output output;
-    int pairs;           /* of values; 1 of two files */
-    compare_rates rates; /* of one file's fresh processes, all values */
-    int matched, unmatched, single, fresh, verdicts[COMPARE_VERDICT_COUNT]; /* fresh: compared round by round */
-} compare_run;
 
 /* "5%" or "0.05". A bare 5 would be 500 %, which nobody means. */
 static cnn_status read_threshold(const char *text, double *threshold, cnn_error *err)
@@ -73,32 +58,6 @@ cnn_status args_compare(const cli_options *options, cnn_error *err)
     return read_options(&c, options, err);
 }
 
-static void print_environments(const compare_run *c)
-{
-    const figure_set *a = &c->sets[0], *b = &c->sets[1];
-    if ((a->n_facts == 0) != (b->n_facts == 0)) {
-        table_put(stderr, "environments differ: %s says nothing of its\n", c->names[a->n_facts > 0]);
-        return;
-    }
-    figure_difference d;
-    for (int i = 0; figures_differ(a, b, i, &d); i++)
-        table_put(stderr, "environments differ: %s was %s, is %s\n", d.key, d.was ? d.was : "unknown",
-                  d.is ? d.is : "unknown");
-}
-
-static void print_figure(const figure *a, const figure *b, const comparison *r)
-{
-    char name[4096], before[32], after[32], interval[64] = "", reason[64], control[32] = "";
-    compare_name(a, b, name, sizeof name);
-    bench_time_text(r->a, before, sizeof before);
-    bench_time_text(r->b, after, sizeof after);
-    compare_reason(a, b, r, reason, sizeof reason);
-    if (isfinite(r->high)) snprintf(interval, sizeof interval, "[%.3f, %.3f]", r->low, r->high);
-    if (r->pairs > 0 && !isnan(r->itself)) snprintf(control, sizeof control, "; A/A %.3f", r->itself);
-    table_print(13, "%-11s  %7.3f  %-14s  %s -> %s  %s%s%s%s\n", compare_verdict_name(r->verdict), r->ratio, interval,
-                before, after, name, control, reason[0] ? "; " : "", reason);
-}
-
 static cnn_status compare_two(compare_run *c, const figure *a, const figure *b, comparison *r, cnn_error *err)
 {
     r->pairs = 0;
@@ -121,86 +80,10 @@ static cnn_status compare_all(compare_run *c, cnn_error *err)
         status = compare_two(c, a, b, &r, err);
         if (status != CNN_OK) return status;
         c->verdicts[r.verdict]++;
-        if (!c->options->json) print_figure(a, b, &r);
+        if (!c->options->json) compare_print_figure(a, b, &r);
         status = record_write(c->output.sink, compare_record(a, b, &r, c->choice.across), err);
     }
     return status;
-}
-
-static void print_unmatched(compare_run *c)
-{
-    const figure_set *sets = c->sets;
-    for (int s = 0; s < 2; s++) {
-        const char *path = c->names[s];
-        for (int i = 0; i < sets[s].count; i++) {
-            if (figures_find(&sets[1 - s], sets[s].list[i].key)) continue;
-            table_put(stderr, "only in %s (%c): %s\n", path, "AB"[s], sets[s].list[i].key);
-            c->unmatched++;
-        }
-        cli_say_bad_lines(path, sets[s].bad);
-        if (sets[s].impossible > 0)
-            table_put(stderr, "benchcnn: %s: %d time(s) are none (not above 0, or not finite), passed over\n", path,
-                      sets[s].impossible);
-    }
-}
-
-/* Nothing is in both files: which fields have no value in common, and what to ask for to compare all the same. */
-static void print_apart(const compare_run *c)
-{
-    char said[1024] = "", across[256] = "";
-    const char *name;
-    const bool same_kind = figures_share(&c->sets[0], &c->sets[1], 0); /* a convolution is compared with no epoch */
-    if (c->sets[0].count == 0 || c->sets[1].count == 0) return;
-    for (int i = 0; (name = record_identity_name(i)) != NULL; i++) {
-        int la, lb;
-        if (figures_share(&c->sets[0], &c->sets[1], i)) continue;
-        const char *of_a = record_identity_value(c->sets[0].list[0].whole, i, &la);
-        const char *of_b = record_identity_value(c->sets[1].list[0].whole, i, &lb);
-        cnn_append(said, sizeof said, "%s%s (A: %.*s, B: %.*s)", said[0] ? ", " : "", name, la ? la : 4,
-                   la ? of_a : "none", lb ? lb : 4, lb ? of_b : "none");
-        cnn_append(across, sizeof across, "%s%s", across[0] ? "," : "", name);
-    }
-    if (said[0] == '\0') snprintf(said, sizeof said, "more than one field at a time");
-    table_put(stderr, "benchcnn: no figure is in both files: they differ in %s%s%s\n", said,
-              across[0] && same_kind ? "; to compare across that, add --across " : "", same_kind ? across : "");
-}
-
-static bool of_epochs(const compare_run *c)
-{
-    return c->sets[0].count > 0 && strstr(c->sets[0].list[0].whole, "kind=epoch") != NULL;
-}
-
-/* How the intervals are meant, and what was done about the number of comparisons. */
-static const char *how_compared(const compare_run *c, char *text, size_t size)
-{
-    if (c->fresh == 0) return "ratios B/A, 95 % for all together";
-    snprintf(text, size,
-             "%sratios B/A of fresh processes, round by round; intervals of 95 %% for each alone; of the differences "
-             "found among all %d comparisons at most %g %% are none, by Benjamini and Hochberg",
-             c->fresh < c->matched ? "where there are several rounds, " : "", c->rates.count,
-             100 * COMPARE_FALSE_DISCOVERIES);
-    return text;
-}
-
-static void print_outcome(const compare_run *c)
-{
-    char how[256];
-    if (!c->options->json)
-        table_print(4,
-                    "%d compared (%s): %d faster, %d slower, %d same within %g %%, %d cannot "
-                    "be told; %d unmatched\n",
-                    c->matched, how_compared(c, how, sizeof how), c->verdicts[COMPARE_FASTER],
-                    c->verdicts[COMPARE_SLOWER], c->verdicts[COMPARE_SAME],
-                    (c->fresh > 0 ? c->margin : c->threshold) * 100, c->verdicts[COMPARE_CANNOT_TELL], c->unmatched);
-    if (c->single > 0)
-        fprintf(stderr, "%d figure%s fewer than %d runs on a side, and one run says little of the next: %s\n",
-                c->single, c->single == 1 ? " has" : "s have", COMPARE_RUNS,
-                of_epochs(c) ? "a run is one `train`: train into further files, and join them: cat 1.jsonl 2.jsonl "
-                               "3.jsonl >A.jsonl"
-                             : "record more with bench --repeat 5, or the same command again");
-    if (c->verdicts[COMPARE_CANNOT_TELL] > c->single)
-        fprintf(stderr, "where runs differ too much to tell: end other work, take more %s, or time one --problem\n",
-                of_epochs(c) ? "epochs" : "turns");
 }
 
 static int outcome(const compare_run *c)
@@ -237,11 +120,11 @@ static cnn_status compare_sides(compare_run *c, const char *const paths[2], int 
     if (status == CNN_OK && !c->options->json)
         table_print(3, "A: %s\nB: %s\n%-11s  %7s  %-14s  A -> B\n", c->names[0], c->names[1], "B is", "B / A",
                     "interval");
-    if (status == CNN_OK && paths[0] != paths[1]) print_environments(c);
+    if (status == CNN_OK && paths[0] != paths[1]) compare_print_environments(c);
     if (status == CNN_OK) status = compare_all(c, err);
-    if (status == CNN_OK) print_unmatched(c);
-    if (status == CNN_OK && c->matched == 0) print_apart(c);
-    if (status == CNN_OK) print_outcome(c);
+    if (status == CNN_OK) compare_print_unmatched(c);
+    if (status == CNN_OK && c->matched == 0) compare_print_apart(c);
+    if (status == CNN_OK) compare_print_outcome(c);
     const int result = outcome(c);
     if (*worst == EXIT_NOTHING || result == EXIT_FAILED) *worst = result;
     free_sides(c);

@@ -5,6 +5,7 @@
 
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 static double uniform(uint64_t *state)
 {
@@ -20,11 +21,30 @@ static signed_rank of(const double *d, int count, double margin)
     return r;
 }
 
-/* The two-sided p of |d - margin| and |-d - margin| by all 2^count patterns of signs. */
-static double count_all(const double *d, int count, double margin)
+static int ascending(const void *a, const void *b)
 {
-    double least = 1;
+    const double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+/* Those that are no more than four times as far from the margin as the median one; their number. */
+static int without_far(const double *all, int count, double sign, double margin, double *d)
+{
+    double sizes[16];
+    int kept = 0;
+    for (int i = 0; i < count; i++) sizes[i] = fabs(sign * all[i] - margin);
+    qsort(sizes, (size_t)count, sizeof *sizes, ascending);
+    for (int i = 0; i < count; i++)
+        if (fabs(sign * all[i] - margin) <= 4 * sizes[(count - 1) / 2]) d[kept++] = all[i];
+    return kept;
+}
+
+/* The two-sided p of |d - margin| and |-d - margin| by all 2^count patterns of signs. */
+static double count_all(const double *all, int whole, double margin)
+{
+    double least = 1, d[16];
     for (int sign = -1; sign <= 1; sign += 2) {
+        const int count = without_far(all, whole, sign, margin, d);
         double ranks[16], above = 0;
         int64_t as_far = 0;
         for (int i = 0; i < count; i++) {
@@ -55,6 +75,7 @@ static void test_against_all_patterns(void **state)
         double d[12];
         const int count = 1 + round % 12;
         for (int i = 0; i < count; i++) d[i] = floor(9 * uniform(&seed)) / 8 - 0.4; /* with ties, none at the margin */
+        if (round % 3 == 0) d[0] *= 8;
         for (int m = 0; m < 2; m++) {
             const double margin = m * 0.015625, p = of(d, count, margin).p, counted = count_all(d, count, margin);
             if (fabs(p - counted) > 1e-12) fail_msg("%d differences: p is %g, and not %g", count, p, counted);
@@ -72,8 +93,8 @@ static void test_tables(void **state)
             for (int beyond = 0; beyond < 2; beyond++) {
                 double d[25];
                 int left = table[t][1 + level] + beyond;
-                for (int i = table[t][0]; i > 0; i--) { /* ranks with a minus sign that add up to it */
-                    d[i - 1] = left >= i ? -i : i;
+                for (int i = table[t][0]; i > 0; i--) { /* ranks with a minus sign that add up to it; none is far */
+                    d[i - 1] = (left >= i ? -1 : 1) * (1 + i * 0.01);
                     left -= left >= i ? i : 0;
                 }
                 assert_int_equal(of(d, table[t][0], 0).p <= (level == 0 ? 0.05 : 0.01), !beyond);
@@ -82,20 +103,30 @@ static void test_tables(void **state)
     assert_int_equal(signed_rank_least(0.05), 6);
 }
 
-/* For 10 differences the interval of 95 % leaves out 8 averages at either end; of 5 there is none. */
+static double p_about(const double *d, int count, double place)
+{
+    double from[16];
+    for (int i = 0; i < count; i++) from[i] = d[i] - place;
+    return of(from, count, 0).p;
+}
+
+/* What lies within the interval is not rejected, what lies just outside is; of 5 differences there is none. */
 static void test_interval(void **state)
 {
-    const double d[] = {1, 2, 3, 4, 5, 6, 7, 8, 9, 10};
+    const double d[] = {1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 5.5, 5.6};
     (void)state;
-    const signed_rank ten = of(d, 10, 0), five = of(d, 5, 0);
-    assert_true(fabs(ten.middle - 5.5) < 1e-12 && fabs(ten.low - 3) < 1e-12 && fabs(ten.high - 8) < 1e-12);
+    const signed_rank all = of(d, 12, 0), five = of(d, 5, 0);
+    assert_true(all.low < all.middle && all.middle < all.high && fabs(all.middle - 5.5) < 0.1);
+    assert_true(all.low > 2.5 && all.high < 8.5);
+    assert_true(p_about(d, 12, all.low - 1e-6) <= 0.05 && p_about(d, 12, all.low + 1e-6) > 0.05);
+    assert_true(p_about(d, 12, all.high + 1e-6) <= 0.05 && p_about(d, 12, all.high - 1e-6) > 0.05);
     assert_true(isinf(five.low) && isinf(five.high));
 }
 
 /* Equal things under symmetric noise with far outliers: no more alarms than stated, and the interval holds. */
 static void test_rates(void **state)
 {
-    enum { TRIALS = 2000, COUNT = 10 };
+    enum { TRIALS = 2000, COUNT = 12 };
     uint64_t seed = 11;
     int alarms = 0, missed = 0, found = 0;
     (void)state;
@@ -117,6 +148,21 @@ static void test_rates(void **state)
     assert_true(found > 0.8 * TRIALS);
 }
 
+/* Far ones decide over nothing, of whichever sign, and are counted. */
+static void test_far(void **state)
+{
+    const double near[] = {0.04, 0.044, 0.046, 0.049, 0.051, 0.054, 0.056, 0.06};
+    double with[12] = {0.6, -0.5, -0.7, -0.55};
+    (void)state;
+    memcpy(with + 4, near, sizeof near);
+    const signed_rank clean = of(near, 8, 0.01), far = of(with, 12, 0.01);
+    assert_true(fabs(clean.p - 2.0 / 256) < 1e-12 && fabs(far.p - clean.p) < 1e-12);
+    assert_true(fabs(far.middle - clean.middle) < 1e-3 && fabs(far.low - clean.low) < 4e-3);
+    assert_int_equal(far.far_above, 1);
+    assert_int_equal(far.far_below, 3);
+    assert_int_equal(clean.far_above + clean.far_below, 0);
+}
+
 /* The example of Benjamini and Hochberg (1995): of its 15 four are discoveries at 5 %; a NaN is no comparison. */
 static void test_discoveries(void **state)
 {
@@ -133,8 +179,11 @@ static void test_discoveries(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_against_all_patterns), cmocka_unit_test(test_tables),
-                                       cmocka_unit_test(test_interval), cmocka_unit_test(test_rates),
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_against_all_patterns),
+                                       cmocka_unit_test(test_tables),
+                                       cmocka_unit_test(test_interval),
+                                       cmocka_unit_test(test_rates),
+                                       cmocka_unit_test(test_far),
                                        cmocka_unit_test(test_discoveries)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
