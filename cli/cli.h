@@ -58,7 +58,9 @@ typedef struct cli_options {
     bool seed_drawn;             /* verify without --seed: by the system */
     bool given[CLI_OPTIONS_MAX]; /* in the order of options.inc: see cli_given() */
     cli_list words;              /* positional arguments after the command */
-    char command_line[4096];     /* as typed, quoted for a shell: for the environment record */
+    char *const *typed;          /* the command line's words, the program's name before them */
+    int n_typed;
+    char command_line[4096]; /* as typed, quoted for a shell: for the environment record */
 } cli_options;
 
 /* A command returns its exit status; on a failure it may instead fill err and return cli_fail(err). */

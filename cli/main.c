@@ -108,10 +108,13 @@ static void wipe(int argc, char **argv)
     for (int i = 1; i < argc; i++) memset(argv[i], 0, strlen(argv[i]));
 }
 
+/* Whether a plug-in's code runs in this process: `bench --processes` leaves that to those that it starts. */
+static bool loads_plugins(const cli_options *o) { return o->plugin.count > 0 && o->processes == 0; }
+
 /* Before any code of a plug-in runs. */
 static cnn_status keep_records_apart(cli_options *options, cnn_error *err)
 {
-    if (!options->json || options->plugin.count == 0) return CNN_OK;
+    if (!options->json || !loads_plugins(options)) return CNN_OK;
     const int fd = dup(STDOUT_FILENO);
     options->records = fd >= 0 ? fdopen(fd, "w") : NULL;
     if (options->records != NULL && dup2(STDERR_FILENO, STDOUT_FILENO) >= 0) return CNN_OK;
@@ -138,16 +141,16 @@ int main(int argc, char **argv)
     if (ready == CNN_OK) ready = cli_kernel_build(&options, &err);
     /* A file at its limit (ulimit -f) is a failed write: it is said, and no line is torn. With plug-ins the signal ends
      * the process: one of them may have set the limit, and the watcher names it. */
-    if (options.plugin.count == 0) signal(SIGXFSZ, SIG_IGN);
+    if (!loads_plugins(&options)) signal(SIGXFSZ, SIG_IGN);
     if (ready == CNN_OK) ready = cli_take_standard_input(&options, &err);
     if (ready == CNN_OK) ready = keep_records_apart(&options, &err);
     if (ready == CNN_OK) ready = watch_new(&options.watch, &err);
-    if (ready == CNN_OK && (options.plugin.count > 0 || options.isolate))
+    if (ready == CNN_OK && (loads_plugins(&options) || (options.isolate && options.processes == 0)))
         ready = watch_begin(options.watch, options.isolate ? options.isolate_limit : 0, &ended, &err);
     if (ready == CNN_OK && ended >= 0) _exit(ended); /* a run has been watched to its end */
-    if (ready == CNN_OK && options.plugin.count > 0) wipe(argc, argv);
-    if (ready == CNN_OK) ready = cli_load(&options, &registry, &err);
-    if (ready == CNN_OK) ready = cli_check_args(&options, &err);
+    if (ready == CNN_OK && loads_plugins(&options)) wipe(argc, argv);
+    if (ready == CNN_OK && options.processes == 0) ready = cli_load(&options, &registry, &err);
+    if (ready == CNN_OK && options.processes == 0) ready = cli_check_args(&options, &err);
     if (ready == CNN_OK) interrupt_catch();
     status = ready == CNN_OK ? close_output(options.row->run(&options, &err)) : cli_fail(&err);
     if (ready == CNN_UNAVAILABLE) status = EXIT_USAGE; /* a plug-in that cannot be loaded is bad input */

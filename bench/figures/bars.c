@@ -1,127 +1,17 @@
-/* bars.c: from records of single operations to groups of bars, and what plots/bars.gp is given. */
+/* bars.c: what bars come to, and what plots/bars.gp is given. */
 #include "bars.h"
 
 #include "bench/measure/stats.h"
 #include "gnuplot.h"
 #include "harness/base/text.h"
-#include "harness/problem/names.h"
-#include "harness/record/identity.h"
 #include "series.h"
 
 #include <errno.h>
-#include <fnmatch.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-static void copy_text(char *to, size_t size, const char *from) { snprintf(to, size, "%.*s", (int)size - 1, from); }
-
-/* ---- Which records */
-
-/* Whether one of the globs of --impl, NAME or NAME:ALGORITHM, names it. */
-static bool chosen(const char *list, const char *impl, const char *algorithm)
-{
-    char word[4 * CNN_NAME_MAX], name[4 * CNN_NAME_MAX];
-    snprintf(name, sizeof name, "%s:%s", impl, algorithm);
-    for (const char *at = list; at != NULL; at = strchr(at, ','), at = at != NULL ? at + 1 : NULL) {
-        snprintf(word, sizeof word, "%.*s", (int)strcspn(at, ","), at);
-        if (fnmatch(word, strchr(word, ':') != NULL ? name : impl, 0) == 0) return true;
-    }
-    return list == NULL;
-}
-
-/* "isa=1" from {"isa":1}; only knobs that were set are there. */
-static void append_knobs(const cnn_record *record, char *label, size_t size)
-{
-    char *knobs = record_json(record, "knobs");
-    if (knobs != NULL && strlen(knobs) > 2) cnn_append(label, size, " ");
-    for (const char *c = knobs; c != NULL && *c != '\0'; c++)
-        if (strchr("{}\"", *c) == NULL) cnn_append(label, size, "%c", *c == ':' ? '=' : *c);
-    free(knobs);
-}
-
-static int curve_of(bars_set *set, const cnn_record *record, cnn_error *err)
-{
-    char label[BARS_TEXT_MAX];
-    snprintf(label, sizeof label, "%s:%s", record_get_text(record, "impl"), record_get_text(record, "algorithm"));
-    append_knobs(record, label, sizeof label);
-    for (int i = 0; i < set->n_curves; i++)
-        if (strcmp(set->curves[i], label) == 0) return i;
-    if (set->n_curves == BARS_CURVES_MAX) {
-        CNN_FAIL(err, CNN_BAD_ARGUMENT,
-                 "more than %d bars a problem, which no colours tell apart: name fewer with "
-                 "--impl",
-                 BARS_CURVES_MAX);
-        return -1;
-    }
-    copy_text(set->curves[set->n_curves], BARS_TEXT_MAX, label);
-    return set->n_curves++;
-}
-
-static int group_of(bars_set *set, const cnn_record *record, cnn_error *err)
-{
-    const char *const type[] = {record_get_text(record, "dtype"), record_get_text(record, "math"),
-                                record_get_text(record, "layout"), record_get_text(record, "cache")};
-    struct bars_group g = {.name = ""};
-    copy_text(g.problem, sizeof g.problem, record_get_text(record, "problem"));
-    copy_text(g.dir, sizeof g.dir, record_get_text(record, "dir"));
-    for (int i = 0; i < 4; i++)
-        if (type[i] != NULL && !(i == 1 && strcmp(type[i], "f32") == 0))
-            cnn_append(g.type, sizeof g.type, "%s%s%s", g.type[0] != '\0' ? ", " : "", i == 3 ? "caches " : "",
-                       type[i]);
-    for (int i = 0; i < set->n_groups; i++)
-        if (strcmp(set->groups[i].problem, g.problem) == 0 && strcmp(set->groups[i].dir, g.dir) == 0 &&
-            strcmp(set->groups[i].type, g.type) == 0)
-            return i;
-    if (set->n_groups == BARS_GROUPS_MAX) {
-        CNN_FAIL(err, CNN_BAD_ARGUMENT, "more than %d problems and directions: name fewer with --dir", BARS_GROUPS_MAX);
-        return -1;
-    }
-    record_problem_name(record_get_text(record, "op"), g.problem, g.name, sizeof g.name);
-    set->groups[set->n_groups] = g;
-    for (int c = 0; c < BARS_CURVES_MAX; c++)
-        set->cells[set->n_groups][c] =
-            (bars_cell){.seconds = NAN, .plan_s = NAN, .launch_s = NAN, .published = NAN, .of_s = NAN};
-    return set->n_groups++;
-}
-
-static bool has_texts(const cnn_record *record)
-{
-    static const char *const needed[] = {"impl", "algorithm", "op", "problem", "dir", "machine"};
-    for (size_t i = 0; i < sizeof needed / sizeof needed[0]; i++)
-        if (record_get_text(record, needed[i]) == NULL) return false;
-    return true;
-}
-
-static cnn_status take_record(void *user, const cnn_record *record, cnn_error *err)
-{
-    bars_set *set = user;
-    cnn_error unknown;
-    const char *kind = record_get_text(record, "kind");
-    const double median = record_get_real(record, "median_s");
-    if (kind == NULL || cnn_name_find(&cnn_op_names, kind, &unknown) < 0) return CNN_OK;
-    if (!(median > 0.0) || !isfinite(median) || !has_texts(record)) return CNN_OK;
-    if (!chosen(set->impl, record_get_text(record, "impl"), record_get_text(record, "algorithm"))) return CNN_OK;
-    if (set->dir != NULL && !record_listed(set->dir, record_get_text(record, "dir"))) return CNN_OK;
-    if (set->machine[0] == '\0') copy_text(set->machine, sizeof set->machine, record_get_text(record, "machine"));
-    if (strcmp(set->machine, record_get_text(record, "machine")) != 0) {
-        set->left_out++;
-        return CNN_OK;
-    }
-    const int c = curve_of(set, record, err), g = c >= 0 ? group_of(set, record, err) : -1;
-    if (g < 0) return err->status;
-    bars_cell *cell = &set->cells[g][c];
-    if (cell->count < BARS_RUNS_MAX) cell->runs[cell->count++] = median;
-    cell->plan_s = record_get_real(record, "plan_s");
-    cell->launch_s = record_get_real(record, "launch_s");
-    cell->marks |= bench_marks_of(record_get_text(record, "marks"));
-    return CNN_OK;
-}
-
-cnn_status bars_read(bars_set *set, const char *path, int *bad, cnn_error *err)
-{
-    return record_read(path, take_record, set, bad, err);
-}
+enum { LABEL_LETTERS = 38, LEGEND_LETTERS = 120 }; /* that a picture has room for */
 
 /* ---- What they come to */
 
@@ -170,8 +60,8 @@ cnn_status bars_make(bars_set *set, cnn_error *err)
     bench_stats stats;
     if (set->n_groups == 0)
         return CNN_FAIL(err, CNN_BAD_ARGUMENT,
-                        "no timed operation to draw: `benchcnn bench --out FILE` records them; "
-                        "--impl and --dir choose among them");
+                        "no timed operation to draw: `benchcnn bench --out FILE` records them, `benchcnn import` takes "
+                        "over other programs' timings; --impl and --dir choose among operations");
     for (int g = 0; g < set->n_groups; g++)
         for (int c = 0; c < set->n_curves; c++) {
             bars_cell *cell = &set->cells[g][c];
@@ -218,6 +108,29 @@ static void put_bars(FILE *to, const bars_set *set)
     fputs("EOD\n", to);
 }
 
+/* What fits beside the bars, or in the legend: its middle is left out where it is longer. */
+static void shorten(const char *text, int most, char *room, size_t size)
+{
+    int letters = 0, at = 0;
+    room[0] = '\0';
+    for (const char *c = text; *c != '\0'; c++) letters += (*c & 0xC0) != 0x80;
+    for (const char *c = text, *next; *c != '\0'; c = next, at++) {
+        for (next = c + 1; (*next & 0xC0) == 0x80;) next++;
+        const bool kept = letters <= most || at < most / 2 || at >= letters - (most - 1 - most / 2);
+        if (kept) cnn_append(room, size, "%.*s", (int)(next - c), c);
+        if (!kept && at == most / 2) cnn_append(room, size, "…");
+    }
+}
+
+static const char *title_of(const bars_set *set)
+{
+    if (set->plans) return "Descriptors and plans in the loop, and out of it";
+    return set->operations
+               ? set->untold ? "Times of single operations, and of other programs" : "Times of single operations"
+           : set->processes ? "Times of whole processes"
+                            : "Times of other programs' benchmarks";
+}
+
 cnn_status bars_picture(FILE *to, void *user, cnn_error *err)
 {
     const bars_set *set = user;
@@ -228,20 +141,28 @@ cnn_status bars_picture(FILE *to, void *user, cnn_error *err)
     series_machine(set->machine, machine, sizeof machine);
     fprintf(to, "groups=%d\ncount=%d\nplans=%d\npublished=%d\n", set->n_groups, set->n_curves, set->plans,
             set->published && !set->plans);
-    gnuplot_text(to, "title", -1,
-                 set->plans ? "Descriptors and plans in the loop, and out of it" : "Times of single operations");
-    snprintf(text, sizeof text, "%s%s%s", machine, varies ? "" : ", ", varies ? "" : set->groups[0].type);
+    gnuplot_text(to, "title", -1, title_of(set));
+    snprintf(text, sizeof text, "%s%s", machine,
+             !set->untold              ? ""
+             : set->machine[0] == '\0' ? "of which machine, the records do not say"
+                                       : "; where other programs ran, the records do not say");
+    if (!varies && set->groups[0].type[0] != '\0') cnn_append(text, sizeof text, ", %s", set->groups[0].type);
     gnuplot_text(to, "line", 0, text);
     gnuplot_text(to, "line", 1,
                  set->plans ? "full: a call, planned once;  paler: with the host's launch;  palest: with its plan made "
                               "anew in each call"
                  : set->published ? "grey: as published, a multiple of cuDNN's GEMM, times what that takes here"
                                   : "");
-    for (int c = 0; c < set->n_curves; c++) gnuplot_text(to, "name", c, set->curves[c]);
+    for (int c = 0; c < set->n_curves; c++) {
+        shorten(set->curves[c], LEGEND_LETTERS, text, sizeof text);
+        gnuplot_text(to, "name", c, text);
+    }
     for (int g = 0; g < set->n_groups; g++) {
         const struct bars_group *group = &set->groups[g];
-        snprintf(text, sizeof text, "%.80s %s%s%s", group->name + (strncmp(group->name, "conv ", 5) == 0 ? 5 : 0),
-                 group->dir, varies ? ", " : "", varies ? group->type : "");
+        const char *of = varies ? group->type : "";
+        shorten(group->name + (strncmp(group->name, "conv ", 5) == 0 ? 5 : 0),
+                LABEL_LETTERS - (int)(strlen(group->dir) + strlen(of)), text, sizeof text);
+        cnn_append(text, sizeof text, "%s%s%s%s", group->dir[0] ? " " : "", group->dir, of[0] ? ", " : "", of);
         gnuplot_text(to, "problem", g, text);
         for (int c = 0; c < set->n_curves; c++) marks |= set->cells[g][c].marks;
     }

@@ -1,5 +1,5 @@
-/* bars.h: times of single operations as bars: a group a problem and direction, a bar an algorithm of an implementation.
- */
+/* bars.h: times as bars: of single operations a group a problem and direction, a bar an algorithm of an implementation;
+ * of whole processes a bar a command; of other programs' benchmarks (import) a group each. */
 #ifndef BENCH_FIGURES_BARS_H
 #define BENCH_FIGURES_BARS_H
 
@@ -36,8 +36,9 @@ typedef struct bars_set {
     bars_cell cells[BARS_GROUPS_MAX][BARS_CURVES_MAX];
     char machine[CNN_NAME_MAX]; /* the first figure's; what others took is left out */
     int left_out;
-    bool plans;     /* the picture is of plans and launches; else of times and what was published */
-    bool published; /* something is */
+    bool plans;                         /* the picture is of plans and launches; else of times and what was published */
+    bool published;                     /* something is */
+    bool operations, processes, untold; /* of which kinds there are; the machine of some is not told */
 } bars_set;
 
 /* Adds the timed operations of a file; *bad counts the lines that are no records. CNN_BAD_ARGUMENT for more than

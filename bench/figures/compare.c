@@ -7,6 +7,7 @@
 
 #include "harness/base/text.h"
 #include "harness/record/identity.h"
+#include "signed_rank.h"
 
 #include <math.h>
 #include <string.h>
@@ -90,7 +91,13 @@ const char *compare_verdict_name(compare_verdict verdict)
 const char *compare_reason(const figure *a, const figure *b, const comparison *result, char *text, size_t size)
 {
     text[0] = '\0';
-    if (result->verdict == COMPARE_CANNOT_TELL && !isfinite(result->high))
+    if (result->verdict == COMPARE_CANNOT_TELL && result->pairs > 0 && result->itself_p <= COMPARE_FALSE_DISCOVERIES)
+        snprintf(text, size, "A/A: the baseline differs from itself by %+.2g %%", 100 * (result->itself - 1));
+    else if (result->verdict == COMPARE_CANNOT_TELL && result->pairs > 0 &&
+             result->pairs < signed_rank_least(COMPARE_FALSE_DISCOVERIES))
+        snprintf(text, size, "too few processes: %d, it takes %d", result->pairs,
+                 signed_rank_least(COMPARE_FALSE_DISCOVERIES));
+    else if (result->verdict == COMPARE_CANNOT_TELL && !isfinite(result->high))
         snprintf(text, size, "too few runs: %d and %d, it takes %d", a->n_runs, b->n_runs, COMPARE_RUNS);
     else if (result->verdict == COMPARE_CANNOT_TELL)
         snprintf(text, size, "noise of %.3g %%", 100 * (sqrt(result->high / result->low) - 1));
@@ -120,7 +127,7 @@ static bool is_among(const char *words, const char *word)
 void compare_name(const figure *a, const figure *b, char *text, size_t size)
 {
     static const char untold[] = "algorithm op net_crc", usual[] = "math=f32 cache=hot",
-                      by_value[] = "kind impl problem net data dir dtype layout";
+                      by_value[] = "kind impl problem net data dir dtype layout program";
     char of_a[1024], of_b[1024], whole[CNN_NAME_MAX + 1024];
     const char *name;
     text[0] = '\0';

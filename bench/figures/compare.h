@@ -11,6 +11,8 @@
  *   CANNOT TELL      neither, or a side has fewer than COMPARE_RUNS runs
  *
  * The margin is the threshold asked for, or what the A/A control of either run could not resolve, if that is more.
+ * Records of `bench --processes` are compared otherwise where both stand in one file: compare_rounds.c.
+ *
  * Where N figures are compared, each interval holds with 1 - 0.05/N (Bonferroni), so that among all of them the chance
  * of any FASTER or SLOWER between two equal programs is at most 5 %, as long as the runs of both saw the same machine:
  * on a shared one, let A and B take turns. */
@@ -20,14 +22,24 @@
 #include "harness/record/identity.h"
 #include "harness/record/record.h"
 
-#define COMPARE_FALSE_POSITIVES 0.05 /* of a whole comparison */
+#define COMPARE_FALSE_POSITIVES 0.05   /* of a whole comparison */
+#define COMPARE_FALSE_DISCOVERIES 0.01 /* of the differences found between fresh processes, the share that is none */
 enum { COMPARE_RUNS = 3 };
+
+/* A fresh process of `bench --processes`. */
+typedef struct figure_process {
+    int64_t round;  /* one number for all that were started one after the other, among all rounds of the file */
+    double seconds; /* the process's median */
+    bool again;     /* of the arm A', which is the baseline a second time */
+} figure_process;
 
 typedef struct figure {
     char *key, *whole, machine[CNN_NAME_MAX]; /* whole: with what is compared across; machine "": not told */
     char build[BUILD_ID_MAX];                 /* of the program and its plug-ins; "": not told */
-    double *runs;                             /* their medians, in seconds, in order */
+    double *runs;                             /* their medians, in seconds, in order; without those of the arm A' */
     int n_runs;
+    figure_process *processes; /* of rounds, in order */
+    int n_processes, process_room;
     double resolution; /* the largest of the runs' A/A controls; NaN without one */
     double *epochs;    /* of the latest run of a training figure, whose median is its runs' last */
     int n_epochs, run; /* run: number of the environment record that the latest stands under */
@@ -85,10 +97,39 @@ typedef struct comparison {
     double a, b;                     /* geometric means of the runs' medians */
     double ratio, low, high, margin; /* b/a; low 0 and high infinite: no interval can be had */
     compare_verdict verdict;
+    int pairs;      /* rounds that both have; 0: they were compared run by run, and what follows says nothing */
+    double p, rate; /* that chance alone makes such a difference; corrected for all that are compared */
+    int far_slower, far_faster; /* rounds that count for nothing */
+    double itself, itself_p;    /* A' by A of the baseline, likewise; NaN without that arm */
 } comparison;
 
 /* `figures`: how many are compared in all; threshold >= 0, 0.05 for 5 %. */
 void compare_figures(const figure *a, const figure *b, int figures, double threshold, comparison *result);
+
+/* compare_rounds.c. Each round of `bench --processes` has a fresh process of each candidate, one right after the other,
+ * in turning order: what the machine does for longer hits all of a round, and is not in their ratio. So the ratios of
+ * the rounds are what is judged, by Wilcoxon's signed-rank test without what is far out (signed_rank.h):
+ *
+ *   SLOWER, FASTER   beyond the margin, at a rate of false discoveries of at most COMPARE_FALSE_DISCOVERIES among all
+ *                    that are compared
+ *   SAME             the 95 % interval, of this ratio alone, lies within the margin
+ *   CANNOT TELL      neither; or A' differs from A, which is the same program
+ *
+ * All comparisons are gathered first, and corrected for their number; then each is judged, in the same order. */
+#define COMPARE_MARGIN 0.01    /* unless another is asked for */
+typedef struct compare_rates { /* begins as zeros; free(list) */
+    double *list;              /* p of each comparison; once they are corrected, its rate */
+    int count, room, next;     /* next: that is judged */
+} compare_rates;
+/* Of all figures that both sets have, and rounds of them; the sets are of one file. CNN_OUT_OF_MEMORY. */
+cnn_status compare_gather(const figure_set sets[2], double threshold, compare_rates *rates, cnn_error *err);
+void compare_correct(compare_rates *rates);
+/* The next one; result->pairs is 0, and none is taken, where a and b have no round in common. CNN_OUT_OF_MEMORY. */
+cnn_status compare_processes(const figure *a, const figure *b, double threshold, compare_rates *rates,
+                             comparison *result, cnn_error *err);
+/* How far A' is from A over all processes, as a share; NaN without that arm. */
+double compare_itself(const figure *f);
+
 const char *compare_verdict_name(compare_verdict verdict);
 /* Of CANNOT TELL, why, in a few words: too few runs, or too much noise; "" of the others. */
 const char *compare_reason(const figure *a, const figure *b, const comparison *result, char *text, size_t size);

@@ -3,6 +3,7 @@
 #include "compare.h"
 #include "harness/base/grow.h"
 #include "harness/record/identity.h"
+#include "signed_rank.h"
 
 #include <math.h>
 #include <regex.h>
@@ -18,13 +19,15 @@ const char *figures_fact_field(int index)
     return index >= 0 && index < (int)(sizeof fact_fields / sizeof *fact_fields) ? fact_fields[index] : NULL;
 }
 
+enum { ROUNDS_MOST = 1 << 20 }; /* of a command; others are none */
+
 typedef struct reader {
     figure_set *set;
     const char *path, *across;
     const figure_choice *choice;
     figure_values *values; /* NULL: figures are read */
     regex_t match;
-    int64_t records;
+    int64_t records, commands;  /* commands: that began; rounds of two are two */
     char machine[CNN_NAME_MAX]; /* the environment record's: epochs do not tell their own */
     char build[BUILD_ID_MAX];   /* of the command that wrote the records that follow */
 } reader;
@@ -187,6 +190,48 @@ static cnn_status add_environment(reader *r, const cnn_record *record, cnn_error
     return status == CNN_OK ? add_implementation(r->set, record, err) : status;
 }
 
+/* Of `bench --processes`. A' is the baseline once more: no run of its own. */
+static cnn_status add_process(const reader *r, figure *f, const cnn_record *record, double seconds, cnn_error *err)
+{
+    const double round = record_get_real(record, "round");
+    const char *arm = record_get_text(record, "arm");
+    const bool again = arm != NULL && strcmp(arm, "A'") == 0;
+    if (arm == NULL || !(round >= 1 && round < ROUNDS_MOST)) return append(&f->runs, &f->n_runs, seconds, err);
+    if (f->n_processes == 2 * SIGNED_RANK_MOST)
+        return CNN_FAIL(err, CNN_BAD_ARGUMENT,
+                        "%.150s holds more than %d processes of a figure: choose some with --match, or give a run of "
+                        "`bench --processes` a file of its own (%.150s)",
+                        r->path, 2 * SIGNED_RANK_MOST, f->key);
+    figure_process *p = cnn_add_item(&f->processes, &f->n_processes, &f->process_room, sizeof *p, "processes", err);
+    if (!p) return err->status;
+    *p = (figure_process){r->commands * ROUNDS_MOST + (int64_t)round, seconds, again};
+    return again ? CNN_OK : append(&f->runs, &f->n_runs, seconds, err);
+}
+
+/* Of hyperfine: each sample is a process, and so a run. */
+static cnn_status add_samples(figure_set *set, figure *f, const cnn_record *record, cnn_error *err)
+{
+    const int count = record_get_reals(record, "samples_s", NULL, 0);
+    double *samples = calloc((size_t)count + 1, sizeof *samples);
+    cnn_status status = samples ? CNN_OK : CNN_FAIL(err, CNN_OUT_OF_MEMORY, "no memory for %d processes", count);
+    if (samples) record_get_reals(record, "samples_s", samples, count);
+    for (int i = 0; i < count && status == CNN_OK; i++) {
+        if (samples[i] > 0 && isfinite(samples[i]))
+            status = append(&f->runs, &f->n_runs, samples[i], err);
+        else
+            set->impossible++;
+    }
+    free(samples);
+    return status;
+}
+
+/* What a record's figure is; NaN: it has none. nvbench may tell no median. */
+static double seconds_of(const char *kind, const cnn_record *record)
+{
+    const double seconds = record_get_real(record, strcmp(kind, "epoch") == 0 ? "seconds" : "median_s");
+    return isnan(seconds) && strcmp(kind, "benchmark") == 0 ? record_get_real(record, "mean_s") : seconds;
+}
+
 static cnn_status add_record(void *user, const cnn_record *record, cnn_error *err)
 {
     reader *r = user;
@@ -198,9 +243,10 @@ static cnn_status add_record(void *user, const cnn_record *record, cnn_error *er
     if (strcmp(kind, "begin") == 0) {
         const char *build = record_get_text(record, "build");
         snprintf(r->build, sizeof r->build, "%s", build ? build : "");
+        r->commands++;
         return CNN_OK;
     }
-    const double seconds = record_get_real(record, epoch ? "seconds" : "median_s");
+    const double seconds = seconds_of(kind, record);
     if (isnan(seconds)) return CNN_OK;
     if (!(seconds > 0 && isfinite(seconds))) {
         r->set->impossible++;
@@ -212,8 +258,10 @@ static cnn_status add_record(void *user, const cnn_record *record, cnn_error *er
     status = figure_of(r, record, &f, err);
     if (status != CNN_OK) return status;
     if (epoch) return add_epoch(f, r->set->environments, seconds, err);
+    if (strcmp(kind, "process") == 0 && record_get_reals(record, "samples_s", NULL, 0) > 0)
+        return add_samples(r->set, f, record, err);
     f->resolution = fmax(f->resolution, record_get_real(record, "resolution")); /* fmax passes over a NaN */
-    return append(&f->runs, &f->n_runs, seconds, err);
+    return add_process(r, f, record, seconds, err);
 }
 
 static cnn_status read_file(reader *r, const char *path, cnn_error *err)
@@ -230,6 +278,8 @@ static cnn_status read_file(reader *r, const char *path, cnn_error *err)
     memset(r->set, 0, sizeof *r->set);
     cnn_status status = record_read(path, add_record, r, &r->set->bad, err);
     if (match) regfree(&r->match);
+    for (int i = 0; i < r->set->count; i++)
+        r->set->list[i].resolution = fmax(r->set->list[i].resolution, compare_itself(&r->set->list[i]));
     if (status == CNN_OK && r->records == 0) status = CNN_FAIL(err, CNN_BAD_FORMAT, "%.400s holds no records", path);
     if (status != CNN_OK) figures_free(r->set);
     return status;
@@ -263,6 +313,7 @@ void figures_free(figure_set *set)
         free(set->list[i].whole);
         free(set->list[i].runs);
         free(set->list[i].epochs);
+        free(set->list[i].processes);
     }
     for (int i = 0; i < set->n_facts; i++) {
         free(set->facts[i].key);

@@ -1,6 +1,7 @@
 /* compare_record.c: what a comparison came to, for a file; what else differs. */
 #include "compare.h"
 
+#include <math.h>
 #include <string.h>
 
 cnn_record *compare_record(const figure *a, const figure *b, const comparison *r, const char *across)
@@ -23,6 +24,15 @@ cnn_record *compare_record(const figure *a, const figure *b, const comparison *r
     record_real(record, "ratio_low", r->low);
     record_real(record, "ratio_high", r->high);
     record_real(record, "margin", r->margin);
+    if (r->pairs == 0) return record;
+    record_int(record, "pairs", r->pairs);
+    record_int(record, "far_slower", r->far_slower);
+    record_int(record, "far_faster", r->far_faster);
+    record_real(record, "p", r->p);
+    record_real(record, "discovery_rate", r->rate);
+    if (isnan(r->itself)) return record;
+    record_real(record, "control_ratio", r->itself);
+    record_real(record, "control_p", r->itself_p);
     return record;
 }
 

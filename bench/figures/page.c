@@ -36,7 +36,8 @@ static cnn_status add_other(page *p, const cnn_record *record, cnn_error *err)
 
 static cnn_status take_record(void *user, const cnn_record *record, cnn_error *err)
 {
-    static const char *const shown[] = {"peak", "process", "compare", "fuzz", "step", "sweep_best", "eval"};
+    static const char *const shown[] = {"peak", "process", "benchmark",  "compare",
+                                        "fuzz", "step",    "sweep_best", "eval"};
     page *p = user;
     const char *kind = record_get_text(record, "kind");
     p->records++;
@@ -45,6 +46,7 @@ static cnn_status take_record(void *user, const cnn_record *record, cnn_error *e
     if (strcmp(kind, "verify") == 0) return page_add_row(p, PAGE_CASE, record, err);
     if (strcmp(kind, "epoch") == 0) return page_add_row(p, PAGE_TRAINING, record, err);
     if (is_operation(kind)) return page_add_row(p, PAGE_TIMING, record, err);
+    p->programs += strcmp(kind, "process") == 0 || strcmp(kind, "benchmark") == 0;
     for (size_t i = 0; i < sizeof shown / sizeof *shown; i++)
         if (strcmp(kind, shown[i]) == 0) return add_other(p, record, err);
     return CNN_OK;
@@ -85,6 +87,8 @@ int page_epochs(const page *p)
     for (int i = 0; i < p->count[PAGE_TRAINING]; i++) count += p->rows[PAGE_TRAINING][i].count;
     return count;
 }
+
+int page_others(const page *p) { return p->programs; }
 
 static void free_records(cnn_record **list, int count)
 {

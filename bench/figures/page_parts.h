@@ -62,7 +62,7 @@ struct page {
     page_session *sessions;
     int n_commands, command_room, n_environments, environment_room, n_sessions, session_room;
     cnn_record **sources, **others;
-    int n_sources, source_room, n_others, other_room;
+    int n_sources, source_room, n_others, other_room, programs; /* programs: of others, timings of processes and such */
     verify_reasons unsupported, skipped;
     unsigned marks; /* that occur */
     /* of the file that is read */

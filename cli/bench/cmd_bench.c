@@ -42,7 +42,7 @@ static cnn_status run_all(bench *b, cnn_error *err)
     return status;
 }
 
-static cnn_status read_options(bench *b, cnn_error *err)
+cnn_status bench_read_options(bench *b, cnn_error *err)
 {
     if (b->options->runs > 0 && (b->options->out != NULL || b->options->json))
         return CNN_FAIL(err, CNN_BAD_ARGUMENT, "--runs takes no figures, so there is nothing for %s",
@@ -56,7 +56,7 @@ cnn_status args_bench(const cli_options *options, cnn_error *err)
 {
     bench b = {.options = options, .silent = true};
     cnn_status status = bench_baseline_check(options, err);
-    if (status == CNN_OK) status = read_options(&b, err);
+    if (status == CNN_OK) status = bench_read_options(&b, err);
     bench_close(&b);
     return status;
 }
@@ -105,7 +105,7 @@ static int bench_all(const cli_options *options, cli_pieces *pieces, cnn_error *
                .pieces = pieces->ranks != NULL ? pieces : NULL,
                .sums = (bench_sums *)options->watch->kept,
                .silent = options->watch->n_deaths > 0}; /* told by the run before */
-    cnn_status status = read_options(&b, err);
+    cnn_status status = bench_read_options(&b, err);
     if (status == CNN_OK) status = cli_output_open(options, false, &b.output, err);
     status = ranks_agree(pieces->ranks, status, err);
     if (status == CNN_OK && resume_elsewhere(b.output.resume) && !b.silent)
@@ -134,6 +134,7 @@ int cmd_bench(const cli_options *options, cnn_error *err)
 {
     static cli_options own; /* large: kept off the stack */
     cli_pieces pieces;
+    if (options->processes > 0) return bench_processes(options, err);
     bench_sums *sums = (bench_sums *)options->watch->kept;
     cnn_status status = cli_pieces_open(options, &own, &pieces, err);
     if (status == CNN_OK && !cli_pieces_does(&pieces)) status = bench_baseline_begin(&own, sums, err);

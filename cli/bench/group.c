@@ -91,6 +91,25 @@ static cnn_status gather_candidates(bench *b, const cnn_problem *problem, cnn_di
     return CNN_OK;
 }
 
+cnn_status bench_list_candidates(bench *b, FILE *names, cnn_error *err)
+{
+    candidate list[CANDIDATES_MAX];
+    cnn_status status = CNN_OK;
+    for (int p = 0; p < b->problems.count; p++)
+        for (int t = 0; t < b->types.count; t++)
+            for (int dir = 0; dir < CNN_DIR_COUNT && status == CNN_OK; dir++) {
+                cnn_problem problem = b->problems.items[p].problem;
+                int count;
+                if (!cli_type_of(&b->problems.items[p], &b->types, t, &problem.u.type)) continue;
+                if (!(cli_dirs_of(&b->problems.items[p], b->dirs) & 1u << dir)) continue;
+                status = gather_candidates(b, &problem, (cnn_dir)dir, list, &count, err);
+                for (int i = 0; status == CNN_OK && i < count; i++)
+                    fprintf(names, "%s:%s\n", list[i].session->impl->name,
+                            list[i].tuned ? CNN_TUNED : list[i].algorithm.name);
+            }
+    return status;
+}
+
 static void count_state(bench *b, candidate_state state)
 {
     bench_sums *s = b->sums;

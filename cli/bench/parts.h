@@ -93,6 +93,12 @@ cnn_status bench_run_plainly(bench *b, const candidate *list, int count, const c
                              cnn_error *err);
 /* The data and the reference's results, made by every core before anything is timed. */
 cnn_status bench_make_case(bench *b, const cnn_problem *problem, cnn_dir dir, vf_case *pc, cnn_error *err);
+/* Each candidate of any problem, a line: what --impl takes. Some come more than once. */
+cnn_status bench_list_candidates(bench *b, FILE *names, cnn_error *err);
+/* cmd_bench.c: what the options say, without opening anything. */
+cnn_status bench_read_options(bench *b, cnn_error *err);
+/* processes.c: `bench --processes`; returns the exit status. */
+int bench_processes(const cli_options *options, cnn_error *err);
 /* report.c: the command that repeats one row; the lines of one problem, direction and type. */
 void bench_repro(const bench *b, const candidate *c, const vf_case *pc, char line[REPRO_MAX]);
 /* The command that repeats one that is wrong or failed; nothing of another. */

@@ -214,6 +214,8 @@ cnn_status cli_parse(cli_options *options, cnn_registry *registry, int argc, cha
     if ((options->row = cli_find_command(command, err)) == NULL) return err->status;
     options->command = options->row->name;
     options->program = strchr(argv[0], '/') != NULL ? argv[0] : "benchcnn";
+    options->typed = argv;
+    options->n_typed = argc;
     keep_command_line(options, argc, argv);
     for (int i = command == argv[1] ? 2 : 3; i < argc; i++) {
         cnn_status status = CNN_OK;

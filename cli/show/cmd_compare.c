@@ -1,7 +1,7 @@
 /* cmd_compare.c: `benchcnn compare A.jsonl B.jsonl`: what changed from A to B, and what cannot be told. Of one file, A
  * and B are the values that one field has in it: `compare FILE --across impl`. */
-#include "bench/figures/compare.h"
-#include "bench/measure/stats.h"
+#include "compare_parts.h"
+
 #include "cli/table.h"
 #include "compare.h"
 #include "harness/base/text.h"
@@ -11,19 +11,6 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-
-typedef struct compare_run {
-    const cli_options *options;
-    double threshold;
-    uint32_t fail_on; /* 1 << verdict; the bit beyond the last: unmatched figures */
-    figure_choice choice;
-    char across[256];
-    const char *names[2]; /* A's and B's: a file's, or a value of what is compared across */
-    figure_set sets[2];   /* A, B */
-    record_sink *sink;
-    int pairs; /* of values; 1 of two files */
-    int matched, unmatched, single, verdicts[COMPARE_VERDICT_COUNT];
-} compare_run;
 
 /* "5%" or "0.05". A bare 5 would be 500 %, which nobody means. */
 static cnn_status read_threshold(const char *text, double *threshold, cnn_error *err)
@@ -46,6 +33,7 @@ static cnn_status read_judgement(compare_run *c, const cli_options *o, cnn_error
     static const char *const names[] = {"faster", "slower", "same", "cannot-tell", "unmatched"};
     static const cnn_name_set outcomes = {"outcome of --fail-on", names, sizeof names / sizeof *names};
     const cnn_status status = read_threshold(o->threshold, &c->threshold, err);
+    c->margin = cli_given(o, "threshold") ? c->threshold : COMPARE_MARGIN;
     if (status != CNN_OK || !o->fail_on) return status;
     c->fail_on = cnn_name_mask(&outcomes, o->fail_on, err);
     return c->fail_on != 0 ? CNN_OK : err->status;
@@ -77,29 +65,15 @@ cnn_status args_compare(const cli_options *options, cnn_error *err)
     return read_options(&c, options, err);
 }
 
-static void print_environments(const compare_run *c)
+static cnn_status compare_two(compare_run *c, const figure *a, const figure *b, comparison *r, cnn_error *err)
 {
-    const figure_set *a = &c->sets[0], *b = &c->sets[1];
-    if ((a->n_facts == 0) != (b->n_facts == 0)) {
-        table_put(stderr, "environments differ: %s says nothing of its\n", c->names[a->n_facts > 0]);
-        return;
-    }
-    figure_difference d;
-    for (int i = 0; figures_differ(a, b, i, &d); i++)
-        table_put(stderr, "environments differ: %s was %s, is %s\n", d.key, d.was ? d.was : "unknown",
-                  d.is ? d.is : "unknown");
-}
-
-static void print_figure(const figure *a, const figure *b, const comparison *r)
-{
-    char name[4096], before[32], after[32], interval[64] = "", reason[64];
-    compare_name(a, b, name, sizeof name);
-    bench_time_text(r->a, before, sizeof before);
-    bench_time_text(r->b, after, sizeof after);
-    compare_reason(a, b, r, reason, sizeof reason);
-    if (isfinite(r->high)) snprintf(interval, sizeof interval, "[%.3f, %.3f]", r->low, r->high);
-    table_print(13, "%-11s  %7.3f  %-14s  %s -> %s  %s%s%s\n", compare_verdict_name(r->verdict), r->ratio, interval,
-                before, after, name, reason[0] ? "; " : "", reason);
+    r->pairs = 0;
+    const cnn_status status = c->rates.count > 0 ? compare_processes(a, b, c->margin, &c->rates, r, err) : CNN_OK;
+    c->fresh += r->pairs > 0;
+    if (status != CNN_OK || r->pairs > 0) return status;
+    compare_figures(a, b, c->matched * c->pairs, c->threshold, r);
+    c->single += a->n_runs < COMPARE_RUNS || b->n_runs < COMPARE_RUNS;
+    return CNN_OK;
 }
 
 static cnn_status compare_all(compare_run *c, cnn_error *err)
@@ -110,76 +84,13 @@ static cnn_status compare_all(compare_run *c, cnn_error *err)
         const figure *a = &c->sets[0].list[i], *b = figures_find(&c->sets[1], a->key);
         comparison r;
         if (!b) continue;
-        compare_figures(a, b, c->matched * c->pairs, c->threshold, &r);
+        status = compare_two(c, a, b, &r, err);
+        if (status != CNN_OK) return status;
         c->verdicts[r.verdict]++;
-        c->single += a->n_runs < COMPARE_RUNS || b->n_runs < COMPARE_RUNS;
-        if (!c->options->json) print_figure(a, b, &r);
+        if (!c->options->json) compare_print_figure(a, b, &r);
         status = record_write(c->sink, compare_record(a, b, &r, c->choice.across), err);
     }
     return status;
-}
-
-static void print_unmatched(compare_run *c)
-{
-    const figure_set *sets = c->sets;
-    for (int s = 0; s < 2; s++) {
-        const char *path = c->names[s];
-        for (int i = 0; i < sets[s].count; i++) {
-            if (figures_find(&sets[1 - s], sets[s].list[i].key)) continue;
-            table_put(stderr, "only in %s (%c): %s\n", path, "AB"[s], sets[s].list[i].key);
-            c->unmatched++;
-        }
-        cli_say_bad_lines(path, sets[s].bad);
-        if (sets[s].impossible > 0)
-            table_put(stderr, "benchcnn: %s: %d time(s) are none (not above 0, or not finite), passed over\n", path,
-                      sets[s].impossible);
-    }
-}
-
-/* Nothing is in both files: which fields have no value in common, and what to ask for to compare all the same. */
-static void print_apart(const compare_run *c)
-{
-    char said[1024] = "", across[256] = "";
-    const char *name;
-    const bool same_kind = figures_share(&c->sets[0], &c->sets[1], 0); /* a convolution is compared with no epoch */
-    if (c->sets[0].count == 0 || c->sets[1].count == 0) return;
-    for (int i = 0; (name = record_identity_name(i)) != NULL; i++) {
-        int la, lb;
-        if (figures_share(&c->sets[0], &c->sets[1], i)) continue;
-        const char *of_a = record_identity_value(c->sets[0].list[0].whole, i, &la);
-        const char *of_b = record_identity_value(c->sets[1].list[0].whole, i, &lb);
-        cnn_append(said, sizeof said, "%s%s (A: %.*s, B: %.*s)", said[0] ? ", " : "", name, la ? la : 4,
-                   la ? of_a : "none", lb ? lb : 4, lb ? of_b : "none");
-        cnn_append(across, sizeof across, "%s%s", across[0] ? "," : "", name);
-    }
-    if (said[0] == '\0') snprintf(said, sizeof said, "more than one field at a time");
-    table_put(stderr, "benchcnn: no figure is in both files: they differ in %s%s%s\n", said,
-              across[0] && same_kind ? "; to compare across that, add --across " : "", same_kind ? across : "");
-}
-
-static bool of_epochs(const compare_run *c)
-{
-    return c->sets[0].count > 0 && strstr(c->sets[0].list[0].whole, "kind=epoch") != NULL;
-}
-
-static void print_outcome(const compare_run *c)
-{
-    if (!c->options->json)
-        table_print(
-            4,
-            "%d compared (ratios B/A, 95 %% for all together): %d faster, %d slower, %d same within %g %%, %d cannot "
-            "be told; %d unmatched\n",
-            c->matched, c->verdicts[COMPARE_FASTER], c->verdicts[COMPARE_SLOWER], c->verdicts[COMPARE_SAME],
-            c->threshold * 100, c->verdicts[COMPARE_CANNOT_TELL], c->unmatched);
-    if (c->single > 0)
-        fprintf(stderr, "%d figure%s fewer than %d runs on a side, and one run says little of the next: %s\n",
-                c->single, c->single == 1 ? " has" : "s have", COMPARE_RUNS,
-                of_epochs(c) ? "a run is one `train`: train into further files, and join them: cat 1.jsonl 2.jsonl "
-                               "3.jsonl >A.jsonl"
-                             : "record more with bench --repeat 5, or the same command again");
-    if (c->verdicts[COMPARE_CANNOT_TELL] > c->single)
-        fprintf(stderr, "where runs differ too much to tell: end other work, take more %s, or time one --problem\n",
-                of_epochs(c) ? "epochs" : "turns");
 }
 
 static int outcome(const compare_run *c)
@@ -190,29 +101,57 @@ static int outcome(const compare_run *c)
     return c->matched > 0 ? EXIT_HELD : EXIT_NOTHING;
 }
 
-/* The figures of both sides, compared; what it comes to is kept where it is graver than what was before. */
-static cnn_status compare_sides(compare_run *c, const char *const paths[2], int *worst, cnn_error *err)
+static cnn_status read_sides(compare_run *c, const char *const paths[2], cnn_error *err)
 {
     cnn_status status = CNN_OK;
-    c->matched = c->unmatched = c->single = 0;
-    memset(c->verdicts, 0, sizeof c->verdicts);
     for (int i = 0; i < 2 && status == CNN_OK; i++) {
         figure_choice own = c->choice;
         if (paths[0] == paths[1]) own.only = c->names[i];
         status = figures_read(paths[i], &own, &c->sets[i], err);
     }
+    return status;
+}
+
+static void free_sides(compare_run *c)
+{
+    figures_free(&c->sets[0]);
+    figures_free(&c->sets[1]);
+}
+
+/* The figures of both sides, compared; what it comes to is kept where it is graver than what was before. */
+static cnn_status compare_sides(compare_run *c, const char *const paths[2], int *worst, cnn_error *err)
+{
+    c->matched = c->unmatched = c->single = c->fresh = 0;
+    memset(c->verdicts, 0, sizeof c->verdicts);
+    cnn_status status = read_sides(c, paths, err);
     if (status == CNN_OK && !c->options->json)
         table_print(3, "A: %s\nB: %s\n%-11s  %7s  %-14s  A -> B\n", c->names[0], c->names[1], "B is", "B / A",
                     "interval");
-    if (status == CNN_OK && paths[0] != paths[1]) print_environments(c);
+    if (status == CNN_OK && paths[0] != paths[1]) compare_print_environments(c);
     if (status == CNN_OK) status = compare_all(c, err);
-    if (status == CNN_OK) print_unmatched(c);
-    if (status == CNN_OK && c->matched == 0) print_apart(c);
-    if (status == CNN_OK) print_outcome(c);
+    if (status == CNN_OK) compare_print_unmatched(c);
+    if (status == CNN_OK && c->matched == 0) compare_print_apart(c);
+    if (status == CNN_OK) compare_print_outcome(c);
     const int result = outcome(c);
     if (*worst == EXIT_NOTHING || result == EXIT_FAILED) *worst = result;
-    figures_free(&c->sets[0]);
-    figures_free(&c->sets[1]);
+    free_sides(c);
+    return status;
+}
+
+/* Of fresh processes all comparisons that will be made, since each counts for the others. */
+static cnn_status gather_rates(compare_run *c, const char *path, const figure_values *values, int first, cnn_error *err)
+{
+    const char *const paths[] = {path, path};
+    cnn_status status = CNN_OK;
+    for (int i = 0; status == CNN_OK && i < values->count; i++) {
+        if (i == first) continue;
+        c->names[0] = values->list[first];
+        c->names[1] = values->list[i];
+        status = read_sides(c, paths, err);
+        if (status == CNN_OK) status = compare_gather(c->sets, c->margin, &c->rates, err);
+        free_sides(c);
+    }
+    compare_correct(&c->rates);
     return status;
 }
 
@@ -235,6 +174,7 @@ static cnn_status compare_values(compare_run *c, int *worst, cnn_error *err)
             CNN_FAIL(err, CNN_BAD_ARGUMENT, "%.200s has one value of %.64s, and no other to compare it with: %.200s",
                      path, c->across, said[0] ? said : "no figure");
     c->pairs = values.count - 1;
+    if (status == CNN_OK) status = gather_rates(c, path, &values, first, err);
     for (int i = 0; status == CNN_OK && i < values.count; i++) {
         if (i == first) continue;
         c->names[0] = values.list[first];
@@ -243,6 +183,7 @@ static cnn_status compare_values(compare_run *c, int *worst, cnn_error *err)
         if (status == CNN_OK && !c->options->json) putchar('\n');
     }
     figures_values_free(&values);
+    free(c->rates.list);
     return status;
 }
 

@@ -58,16 +58,14 @@ static cnn_status draw(const cli_options *o, const char *kind, const char *const
     return status;
 }
 
-/* The kinds of `plot`; what they are drawn of: at least so many epochs of one training, and figures of operations. */
+/* The kinds of `plot`; what they are drawn of: at least so many epochs of one training, figures of operations, timings
+ * of whole processes and of other programs. */
 static const struct {
     const char *name;
     int epochs;
-    bool figures;
-} kinds[] = {{"", 1, false},
-             {"curves", CURVE_EPOCHS, false},
-             {"workers", 1, false},
-             {"speedup", 1, true},
-             {"roofline", 0, true}};
+    bool figures, others;
+} kinds[] = {{"", 1, false, false},       {"curves", CURVE_EPOCHS, false, false}, {"workers", 1, false, false},
+             {"speedup", 1, true, false}, {"roofline", 0, true, false},           {"bars", 0, false, true}};
 
 /* Such a picture could not be read, and would take longer to draw than all the rest of the page. */
 static bool too_many(const page *p, size_t k, char why[CNN_MESSAGE_MAX])
@@ -84,7 +82,7 @@ static bool too_many(const page *p, size_t k, char why[CNN_MESSAGE_MAX])
 static bool anything(const page *p, size_t k, const char *path)
 {
     return (kinds[k].epochs > 0 && page_longest_training(p, path) >= kinds[k].epochs) ||
-           (kinds[k].figures && page_timings(p) > 0);
+           (kinds[k].figures && page_timings(p) > 0) || (kinds[k].others && page_others(p) > 0);
 }
 
 /* All files in one picture; where that is too much, each in its own. */

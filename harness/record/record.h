@@ -90,6 +90,8 @@ const char *record_get_inner_text(const cnn_record *record, const char *object, 
 int record_get_pairs(const cnn_record *record, const char *key, record_pair *pairs, int capacity);
 const char *record_field(const cnn_record *record, int index);     /* the name of its field number `index`, or NULL */
 double record_get_real(const cnn_record *record, const char *key); /* NaN without one, and for null */
+/* A list of numbers, at most `capacity` of them: how many it has; 0 without one. values NULL: it is counted. */
+int record_get_reals(const cnn_record *record, const char *key, double *values, int capacity);
 bool record_is(const cnn_record *record, const char *key, bool value); /* it is there, and is this */
 /* Any field as compact JSON ("knobs": {"tile":16}), to be freed; NULL without one. */
 char *record_json(const cnn_record *record, const char *key);

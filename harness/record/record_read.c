@@ -165,6 +165,18 @@ double record_get_real(const cnn_record *record, const char *key)
     return cJSON_IsNumber(item) ? item->valuedouble : NAN;
 }
 
+int record_get_reals(const cnn_record *record, const char *key, double *values, int capacity)
+{
+    const cJSON *items = cJSON_GetObjectItemCaseSensitive(record->object, key), *item;
+    int count = 0;
+    cJSON_ArrayForEach(item, items)
+    {
+        if (values != NULL && count < capacity) values[count] = cJSON_IsNumber(item) ? item->valuedouble : NAN;
+        count++;
+    }
+    return count;
+}
+
 bool record_is(const cnn_record *record, const char *key, bool value)
 {
     const cJSON *item = cJSON_GetObjectItemCaseSensitive(record->object, key);

@@ -36,6 +36,7 @@ printf 'bench %s --out "$OUT"\n' "${on[*]} ${short[*]}" >"$tmp/recipe"
 runs '1 timed and verified' run "$tmp/recipe" --out "$tmp/run.jsonl"
 runs 'mb2ic3ih7' compare "$tmp/bench.jsonl" "$tmp/run.jsonl"
 runs '2 files, |exact duplicates dropped' merge "$tmp/bench.jsonl" "$tmp/run.jsonl" --out "$tmp/merged.jsonl"
+runs '2 timings of hyperfine' import tests/data/import/hyperfine.json --out "$tmp/others.jsonl"
 runs '0 faults' check "$tmp/bench.jsonl"
 runs 'cpu' table "$tmp/train.jsonl"
 if command -v gnuplot >/dev/null; then

@@ -1,0 +1,49 @@
+#!/usr/bin/env bash
+# false_alarms.sh: how far can `bench --processes` be trusted on this machine? TRIALS times four candidates are timed in
+# PROCESSES fresh processes of each: a kernel, the same kernel under another name, and the same with 2 % and 5 % more work
+# (tests/cli/planted.c). How often does `compare` call the same kernel faster or slower, and how often the others slower?
+# Each trial is compared by itself, and then two and four of them together, as if there were twice and four times as many
+# rounds; with the default margin of 1 %, and with none.
+#   bench/false_alarms.sh OUT_FOLDER [BENCH OPTIONS...]
+# TRIALS (100), PROCESSES (16), BENCHCNN and CC come from the environment. Trials that OUT_FOLDER holds are not run again.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+out=${1:?usage: bench/false_alarms.sh OUT_FOLDER [BENCH OPTIONS...]}
+shift
+benchcnn=${BENCHCNN:-build/release/benchcnn}
+trials=${TRIALS:-100} processes=${PROCESSES:-16}
+[ $# -gt 0 ] || set -- --problem mb4ic4ih10oc25kh3ph1 --threads 1 --warm-up 0.005 --min-time 0.02 --max-time 0.04
+command -v jq >/dev/null || { source scripts/setup.sh && install_missing jq; }
+mkdir -p "$out"
+"${CC:-cc}" -O2 -shared -fPIC -Iharness -o "$out/planted.so" tests/cli/planted.c
+begun=$SECONDS
+rm -f "$out/verdicts"
+for trial in $(seq "$trials"); do
+    ! grep -qs '"kind":"end"' "$out/$trial.jsonl" || continue # of an earlier run of this script
+    "$benchcnn" bench --plugin "$out/planted.so" --impl planted:plain,planted:same,planted:plus2,planted:plus5 --dir FWD "$@" \
+        --processes "$processes" --quiet --out "$out/$trial.jsonl" >>"$out/log" 2>&1 || { tail -3 "$out/log"; exit 1; }
+done
+printf '%d trials of %d processes a candidate, %d s, load %s\n' "$trials" "$processes" $((SECONDS - begun)) "$(cut -d' ' -f1-3 /proc/loadavg)"
+
+# compared FIRST WIDTH MARGIN: so many trials from the first on.
+compared() {
+    local files=() i
+    for ((i = $1; i < $1 + $2; i++)); do files+=("$out/$i.jsonl"); done
+    cat "${files[@]}" >"$out/joined.jsonl"
+    "$benchcnn" compare "$out/joined.jsonl" --across impl --baseline planted:plain --threshold "$3" --out "$out/compared.jsonl" >>"$out/log" 2>&1
+    jq -c --argjson first "$1" --argjson rounds $(($2 * processes)) --arg asked "$3" \
+        'select(.kind == "compare") + {first: $first, rounds: $rounds, asked: $asked}' "$out/compared.jsonl" >>"$out/verdicts"
+    rm "$out/joined.jsonl" "$out/compared.jsonl"
+}
+for width in 1 2 4; do
+    for ((first = 1; first + width - 1 <= trials; first += width)); do
+        for margin in 1% 0%; do compared $first $width $margin; done
+    done
+done
+jq -rs '
+    def count(f): [.[] | select(f)] | length;
+    def middle: sort | .[length / 2 | floor] * 10000 | round / 10000;
+    map(. + {candidate: (.b_figure | capture("algorithm=(?<name>[^ ]+)").name)}) | group_by([.asked, .rounds])[]
+    | "margin \(.[0].asked), \(.[0].rounds) rounds" as $what
+    | (group_by(.candidate)[] | "\($what)  \(.[0].candidate): of \(length) SLOWER \(count(.verdict == "SLOWER")), FASTER \(count(.verdict == "FASTER")), SAME \(count(.verdict == "SAME")), CANNOT TELL \(count(.verdict == "CANNOT TELL")); middle of the ratios \(map(.ratio) | middle)"),
+      "\($what)  A/A: of \(group_by(.first) | length) in \(group_by(.first) | map(.[0]) | count(.control_p <= 0.01)) the baseline differs from itself"' "$out/verdicts"

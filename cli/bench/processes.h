@@ -1,0 +1,36 @@
+/* processes.h: what the files of `bench --processes` share: processes.c goes through the rounds, arms.c finds who takes
+ * part, fresh.c starts a process and takes its records. */
+#ifndef CLI_BENCH_PROCESSES_H
+#define CLI_BENCH_PROCESSES_H
+
+#include "cli/cli.h"
+
+enum { ARMS_MAX = 64, ARM_NAME_MAX = 2 * CNN_NAME_MAX };
+
+typedef struct arm {
+    char name[ARM_NAME_MAX]; /* for --impl */
+    const char *letter;      /* "A", "B", or "A'": the first once more, behind all others */
+    bool begun;              /* its environment is recorded, and what its processes say was shown */
+    FILE *records;           /* of its process in this round */
+} arm;
+
+typedef struct fresh {
+    const cli_options *options;
+    cli_output output;
+    cli_progress progress;
+    arm arms[ARMS_MAX];
+    int count; /* arms, A' among them */
+    const char **words;
+    int64_t round;         /* from 1 */
+    int64_t timed, failed; /* figures; of all processes */
+} fresh;
+
+/* arms.c: the candidates that --impl chooses, in a process that is gone afterwards: none of their code runs in this
+ * one. The words that start any of them. CNN_UNAVAILABLE: nobody does any of it. */
+cnn_status fresh_find(fresh *f, cnn_error *err);
+/* fresh.c: runs the arm's process to its end. CNN_INTERRUPTED; CNN_BAD_ARGUMENT where it says that of its options. */
+cnn_status fresh_run(fresh *f, arm *a, cnn_error *err);
+/* Writes what the arm's process recorded. */
+cnn_status fresh_write(fresh *f, arm *a, cnn_error *err);
+
+#endif
