@@ -15,11 +15,17 @@
 
 cnn_status bench_baseline_check(const cli_options *o, cnn_error *err)
 {
+    const cnn_status status = o->save != NULL ? cli_baseline_check("save", o->save, err) : CNN_OK;
+    return status == CNN_OK && o->against != NULL ? cli_compare_check(o, err) : status;
+}
+
+/* Before anything is timed; but a recipe's earlier line may make it, so not when its lines are checked. */
+static cnn_status find(const cli_options *o, cnn_error *err)
+{
     char path[CLI_BASELINE_PATH_MAX];
-    cnn_status status = o->save != NULL ? cli_baseline_check("save", o->save, err) : CNN_OK;
-    if (status == CNN_OK && o->against != NULL) status = cli_compare_check(o, err);
-    if (status == CNN_OK && o->against != NULL) status = cli_baseline_find(o->against, path, err);
-    return status == CNN_OK && o->against != NULL ? cli_keep_apart(o->out, "--against", path, err) : status;
+    if (o->against == NULL) return CNN_OK;
+    const cnn_status status = cli_baseline_find(o->against, path, err);
+    return status == CNN_OK ? cli_keep_apart(o->out, "--against", path, err) : status;
 }
 
 /* A new file: beside the baseline that it is to become, else among temporary ones. */
@@ -45,6 +51,7 @@ cnn_status bench_baseline_begin(cli_options *o, bench_sums *sums, cnn_error *err
 {
     const bool own = o->save != NULL || (o->against != NULL && o->out == NULL);
     cnn_status status = bench_baseline_check(o, err);
+    if (status == CNN_OK) status = find(o, err);
     if (status != CNN_OK || !own) return status;
     if (sums->records[0] == '\0') status = make_file(o, sums->records, err); /* else a run before this one made it */
     if (status == CNN_OK) o->out = sums->records;

@@ -106,7 +106,7 @@ void bench_print_repeat(const bench *b, const candidate *c, const vf_case *pc);
 /* find.c: --find: its table, below the heading. */
 void bench_find_print(const bench *b, const candidate *list, int count, const vf_case *pc);
 void bench_print(const bench *b, const candidate *list, int count, const vf_case *pc);
-/* baseline.c: --save and --against. What they name; then, before and after a run: *options get the file that its
+/* baseline.c: --save and --against. Their words; then, before and after a run: *options get the file that its
  * records go to; the status to end with. */
 cnn_status bench_baseline_check(const cli_options *options, cnn_error *err);
 cnn_status bench_baseline_begin(cli_options *options, bench_sums *sums, cnn_error *err);

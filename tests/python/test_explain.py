@@ -96,6 +96,11 @@ class Explained(unittest.TestCase):
             lambda x, dy, problem: reference.backward_weights(x, dy, Changed(problem, ph=problem.pw, pw=problem.ph))[0],
             dir="BWD_W"))
 
+    def test_groups(self):
+        problem = "g3mb2ic6ih5oc3kh3ph1"
+        for channels, words in ([0, 1, 1, 2, 2, 3], "group i begins at channel i"), ([0, 1, 0, 1, 0, 1], "the channels of the first"):
+            self.assertIn(words, self.reason(lambda x, w, problem: cross(x[:, channels], w, None, problem), problem))
+
     def test_fc(self):
         def swapped(x, w):
             return np.einsum("nchw,ckhw->nk", x, w).reshape(2, 5)

@@ -1,0 +1,168 @@
+/* explain_changes.c: cases as mistakes would have them: see explain.h. */
+#include "explain.h"
+
+#include <string.h>
+
+static double *input(const vf_case *c, const char *name, const cnn_operand **operand)
+{
+    const int i = vf_index(c->call.operands, c->call.count, name);
+    if (i < 0) return NULL;
+    *operand = &c->call.operands[i];
+    return c->before[i];
+}
+
+/* ---- Weights. */
+
+/* The taps of each kernel in another order: from[t] is where tap t is taken from. */
+static bool reorder(vf_case *c, bool turned)
+{
+    const cnn_operand *o;
+    double *w = input(c, "w", &o), taps[256];
+    if (w == NULL || !cnn_is_conv(&c->problem) || (!turned && c->problem.op == CNN_OP_CONV3D)) return false;
+    const int64_t kh = o->dims[2], kw = o->dims[3], count = kh * kw;
+    if (count > (int64_t)(sizeof taps / sizeof *taps) || count == 1 || (!turned && (kh == 1 || kw == 1))) return false;
+    for (int64_t k = 0; k < o->count; k += count) {
+        memcpy(taps, w + k, (size_t)count * sizeof *taps);
+        for (int64_t t = 0; t < count; t++) w[k + t] = taps[turned ? count - 1 - t : t % kw * kh + t / kw];
+    }
+    return true;
+}
+
+bool vf_change_w_by_columns(vf_case *c, const vf_case *earlier)
+{
+    (void)earlier;
+    return reorder(c, false);
+}
+
+bool vf_change_w_turned(vf_case *c, const vf_case *earlier)
+{
+    (void)earlier;
+    return reorder(c, true);
+}
+
+bool vf_change_w_channels(vf_case *c, const vf_case *earlier)
+{
+    const cnn_operand *o;
+    double *w = input(c, "w", &o);
+    (void)earlier;
+    if (w == NULL || o->dims[0] != o->dims[1] || o->dims[0] == 1) return false;
+    const int64_t taps = o->dims[2] * o->dims[3], n = o->dims[0];
+    for (int64_t k = 0; k < n; k++)
+        for (int64_t i = 0; i < k; i++)
+            for (int64_t t = 0; t < taps; t++) {
+                double *one = &w[(k * n + i) * taps + t], *other = &w[(i * n + k) * taps + t], kept = *one;
+                *one = *other;
+                *other = kept;
+            }
+    return true;
+}
+
+/* ---- Bias: each value by a factor, or all the first one's. */
+
+static bool change_bias(vf_case *c, bool first, double factor)
+{
+    const cnn_operand *o;
+    double *b = input(c, "b", &o);
+    if (b == NULL || (first && o->count == 1)) return false;
+    for (int64_t k = 0; k < o->count; k++) b[k] = first ? b[0] : b[k] * factor;
+    return true;
+}
+
+bool vf_change_no_bias(vf_case *c, const vf_case *earlier)
+{
+    (void)earlier;
+    return change_bias(c, false, 0);
+}
+
+bool vf_change_bias_twice(vf_case *c, const vf_case *earlier)
+{
+    (void)earlier;
+    return change_bias(c, false, 2);
+}
+
+bool vf_change_first_bias(vf_case *c, const vf_case *earlier)
+{
+    (void)earlier;
+    return change_bias(c, true, 1);
+}
+
+/* ---- Groups: x as if group i began at channel i * step. */
+
+static bool group_channels(vf_case *c, int64_t step)
+{
+    const cnn_operand *o;
+    double *x = input(c, "x", &o);
+    vf_case kept;
+    cnn_error why;
+    if (x == NULL || !cnn_is_conv(&c->problem) || c->problem.op == CNN_OP_DECONV) return false;
+    const int64_t g = c->problem.u.conv.g, channels = o->dims[1] / g, plane = o->dims[2] * o->dims[3];
+    if (g == 1 || channels == step || vf_case_copy(c, &kept, &why) != CNN_OK) return false;
+    const double *old = input(&kept, "x", &o);
+    for (int64_t n = 0; n < o->dims[0]; n++)
+        for (int64_t k = 0; k < o->dims[1]; k++)
+            memcpy(x + (n * o->dims[1] + k) * plane,
+                   old + (n * o->dims[1] + k / channels * step + k % channels) * plane, (size_t)plane * sizeof *x);
+    vf_case_free(&kept);
+    return true;
+}
+
+bool vf_change_groups_by_number(vf_case *c, const vf_case *earlier)
+{
+    (void)earlier;
+    return group_channels(c, 1);
+}
+
+bool vf_change_groups_all_first(vf_case *c, const vf_case *earlier)
+{
+    (void)earlier;
+    return group_channels(c, 0);
+}
+
+/* ---- Inputs of an earlier call. */
+
+static bool lend(vf_case *c, const vf_case *earlier, const char *name)
+{
+    bool any = false;
+    for (int i = 0; i < c->call.count; i++) {
+        const cnn_operand *o = &c->call.operands[i];
+        if (o->access != CNN_IN || c->before[i] == NULL || (name != NULL && strcmp(o->name, name) != 0)) continue;
+        memcpy(c->before[i], earlier->before[i], (size_t)o->count * sizeof(double));
+        any = true;
+    }
+    return any;
+}
+
+bool vf_change_earlier_w(vf_case *c, const vf_case *earlier) { return lend(c, earlier, "w"); }
+bool vf_change_earlier_x(vf_case *c, const vf_case *earlier) { return lend(c, earlier, "x"); }
+bool vf_change_earlier_dy(vf_case *c, const vf_case *earlier) { return lend(c, earlier, "dy"); }
+bool vf_change_earlier_bias(vf_case *c, const vf_case *earlier) { return lend(c, earlier, "b"); }
+bool vf_change_earlier_all(vf_case *c, const vf_case *earlier) { return lend(c, earlier, NULL); }
+
+/* ---- The problem. */
+
+static bool swap(int64_t *a, int64_t *b)
+{
+    const int64_t kept = *a;
+    *a = *b;
+    *b = kept;
+    return *a != *b;
+}
+
+#define CONV(c) (&(c)->problem.u.conv)
+#define CHANGE(name, ...)                                                                                              \
+    bool vf_change_##name(vf_case *c, const vf_case *earlier)                                                          \
+    {                                                                                                                  \
+        (void)earlier;                                                                                                 \
+        if (!cnn_is_conv(&c->problem)) return false;                                                                   \
+        cnn_conv_desc *d = CONV(c);                                                                                    \
+        __VA_ARGS__                                                                                                    \
+    }
+CHANGE(padding_swapped, return swap(&d->ph, &d->pw);)
+CHANGE(strides_swapped, return swap(&d->sh, &d->sw);)
+CHANGE(dilations_swapped, return swap(&d->dh, &d->dw);)
+CHANGE(no_padding, const bool any = d->ph != 0 || d->pw != 0; d->ph = d->pw = 0; return any;)
+CHANGE(no_stride, const bool any = d->sh != 1 || d->sw != 1; d->sh = d->sw = 1; return any;)
+CHANGE(no_dilation, const bool any = d->dh != 0 || d->dw != 0; d->dh = d->dw = 0; return any;)
+CHANGE(no_row_dilation, const bool any = d->dh != 0; d->dh = 0; return any;)
+CHANGE(no_column_dilation, const bool any = d->dw != 0; d->dw = 0; return any;)
+CHANGE(dilation_from_one, const bool any = d->dh > 1 || d->dw > 1; d->dh -= d->dh > 0; d->dw -= d->dw > 0; return any;)
