@@ -27,7 +27,7 @@ static const struct {
              {"--kind", NULL, "timings epochs goals processes comparisons checks ceilings speedups"},
              {"sweep", NULL, "batch threads algorithm layout dtype"},
              {"data", NULL, "fetch make mnist cifar10"},
-             {"plot", NULL, "curves workers goals bars speedup roofline @files"},
+             {"plot", NULL, "curves workers goals sweep bars speedup roofline @files"},
              {"compare", NULL, "@files"},
              {"table", NULL, "@files"},
              {"merge", NULL, "@files"},
