@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # demo.sh: installs what is missing, builds, proves every implementation that can run here right, times MNIST epochs over
-# six of the thesis's batch sizes on each, and draws the plot. Everything it makes lies in out/.   ./demo.sh
+# six of the thesis's batch sizes on each, draws the plot, times whole processes, and makes a page of it all. Everything it
+# makes lies in out/.   ./demo.sh
 set -euo pipefail
 cd "$(dirname "$0")"
 source scripts/setup.sh
@@ -48,7 +49,13 @@ grep '"kind":"epoch"' $out/part.jsonl | tail -1 | grep -o '"seconds":[0-9.e-]*' 
 say "6. The plots: seconds per epoch; speedups, of a GPU over the CPU, or else of the CPU's kernels over the defining loops"
 $benchcnn plot $out/sweep.jsonl --out $out/epoch_over_batch
 $benchcnn plot speedup ${gpu:+$out/sweep.jsonl} $out/bench.jsonl --out $out/speedup
-say "What to look at: $out/epoch_over_batch.svg and $out/speedup.svg (.png beside them); the records are in $out/*.jsonl"
+
+say "7. Whole processes, by hyperfine: an epoch, verify, the start to the first figure"
+BENCHCNN=$benchcnn RUNS=5 bench/hyperfine.sh $out/processes.jsonl
+
+say "8. All of it on one page"
+$benchcnn report $out/verify.jsonl $out/bench.jsonl $out/sweep.jsonl $out/processes.jsonl --out $out/report.html || echo "no page: see above"
+say "What to look at: $out/report.html, $out/epoch_over_batch.svg, $out/speedup.svg, $out/processes.svg (.png beside them); the records are in $out/*.jsonl"
 echo "What to try next:"
 echo "  $benchcnn verify --plugin YOUR.so --impl YOURS     your own kernel (docs/plugins.md, impl_template/)"
 echo "  $benchcnn compare BEFORE.jsonl AFTER.jsonl         two versions of it (docs/bench.md)"

@@ -1,26 +1,57 @@
 #!/usr/bin/env bash
-# hyperfine.sh: whole-process timings (start, data, set-up, epoch, exit) by hyperfine, beside the figures that benchcnn takes
-# within the process. Records of kind "process" go to OUT, behind an environment record; `benchcnn compare` reads them.
-#   bench/hyperfine.sh OUT.jsonl [COMMAND...]     each COMMAND in quotes; without one: MNIST epochs of the CPU algorithms
+# hyperfine.sh: whole processes, from start to exit, timed by hyperfine (Debian, Ubuntu: apt-get install hyperfine), taken over
+# by `benchcnn import`, compared and drawn: what someone waits for who starts a program, beside the figures that benchcnn
+# takes within a process.
+#   bench/hyperfine.sh OUT.jsonl [COMMAND...]     each COMMAND in quotes; all are compared with the first
+# Without a COMMAND three groups, each compared with its own first: one epoch of MNIST by each implementation, `verify` of a
+# kernel, and the start to the first figure, with the program's and its libraries' files in memory, and not.
+# Records are appended to OUT.jsonl, behind the environment; pictures go to OUT.svg and OUT.png where gnuplot is installed.
+# RUNS (10), BENCHCNN, BENCHCNN_DATA and TRAIN_OPTIONS (of the epochs) come from the environment.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 out=${1:?usage: bench/hyperfine.sh OUT.jsonl [COMMAND...]}
 shift
-benchcnn=${BENCHCNN:-build/release/benchcnn}
+benchcnn=$(realpath "${BENCHCNN:-build/release/benchcnn}")
 source scripts/setup.sh
-install_missing hyperfine jq
+command -v hyperfine >/dev/null || install_missing hyperfine
+export PATH=${benchcnn%/*}:$PATH # commands name the program, and not where it lies
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
 
-if [ $# = 0 ]; then
-    for algorithm in direct im2col; do
-        set -- "$@" "$benchcnn train --net thesis --impl cpu:$algorithm --batch 100 --epochs 1 --quiet"
+# times NAME HYPERFINE_OPTIONS... -- COMMAND...: by hyperfine into OUT, compared with the first.
+times() {
+    local name=$1 options=()
+    shift
+    while [ "$1" != -- ]; do
+        options+=("$1")
+        shift
     done
+    shift
+    printf '\n%s\n' "$name"
+    hyperfine --shell=none --runs "${RUNS:-10}" --export-json "$work/$name.json" "${options[@]}" "$@" >"$work/said" 2>&1 ||
+        { cat "$work/said" >&2; exit 1; }
+    benchcnn import "$work/$name.json" --out "$out"
+    benchcnn import "$work/$name.json" --out "$work/$name.jsonl" --quiet
+    [ $# -lt 2 ] || benchcnn compare "$work/$name.jsonl" --across program --baseline "$1"
+}
+
+# The environment comes with a short proof that what is timed is right.
+benchcnn verify --impl cpu --op conv --problem mb2ic3ih5oc4oh5kh3ph1 --quiet --out "$out" >/dev/null
+if [ $# -gt 0 ]; then
+    times processes --warmup 1 -- "$@"
+else
+    here=$(benchcnn list --json | sed -n 's/^{"kind":"implementation","impl":"\([^"]*\)".*"available":true.*/\1/p')
+    epochs=()
+    for impl in cpu:direct cpu:im2col cpu:fused cudnn:graph:find cuda_fused:v3; do
+        grep -qx "${impl%%:*}" <<<"$here" && epochs+=("benchcnn train --net thesis --impl $impl --batch 100 --epochs 1 --quiet${TRAIN_OPTIONS:+ $TRAIN_OPTIONS}")
+    done
+    times epoch --warmup 1 -- "${epochs[@]}"
+    kernel='--problem mb4ic20ih12oc40kh5 --dir FWD --quiet'
+    times verify --warmup 1 -- "benchcnn verify --impl cpu:direct $kernel" "benchcnn verify --impl cpu:im2col $kernel"
+    # dd drops what the system keeps of a file in memory, without being asked for a password.
+    { ldd "$benchcnn" | sed -n 's|.*=> \(/[^ ]*\) .*|\1|p'; echo "$benchcnn"; } | sed 's|.*|dd if=& iflag=nocache count=0 status=none|' >"$work/drop"
+    figure='benchcnn bench --impl cpu:direct --problem mb4ic20ih12oc40kh5 --dir FWD --peaks none --warm-up 0 --min-time 0.01 --max-time 0.02 --quiet'
+    times first_figure --prepare true --prepare "sh $work/drop" -n "$figure" -n "$figure, from files that are not in memory" -- "$figure" "$figure"
 fi
-# The environment record comes with a short proof that what is timed is right.
-"$benchcnn" verify --impl cpu --op conv --problem mb2ic3ih8oc4oh8kh3ph1 --quiet --out "$out" >/dev/null
-export_file=$(mktemp)
-trap 'rm -f "$export_file"' EXIT
-hyperfine --shell=none --warmup 1 --runs "${RUNS:-5}" --export-json "$export_file" "$@"
-jq -c '.results[] | {kind: "process", program: .command, median_s: .median, mean_s: .mean, stddev_s: .stddev, min_s: .min,
-    max_s: .max, user_s: .user, system_s: .system, samples: (.times | length), samples_s: .times, by: "hyperfine"}' \
-    "$export_file" >>"$out"
-echo "records: $out"
+! command -v gnuplot >/dev/null || benchcnn plot bars "$out" --out "${out%.jsonl}"
+printf '\nrecords: %s\n' "$out"

@@ -32,7 +32,7 @@ def spark(record):
 
 
 PICTURES = {"": "Seconds per epoch over batch size", "curves": "Learning curves", "workers": "Speedup over threads or workers",
-            "speedup": "Speedups", "roofline": "Operations under the measured roofs", "bars": "Whole processes and other programs beside them"}
+            "speedup": "Speedups", "roofline": "Operations under the measured roofs", "sweep": "Settings of a sweep", "bars": "Whole processes and other programs beside them"}
 TAGS = {"svg", "g", "path", "text", "tspan", "title", "desc", "defs", "circle", "use", "rect", "line", "polyline", "polygon", "clipPath",
         "linearGradient", "stop"}
 ATTRIBUTES = {"width", "height", "viewBox", "d", "x", "y", "x1", "x2", "y1", "y2", "cx", "cy", "r", "rx", "ry", "points", "transform", "fill",

@@ -88,6 +88,13 @@ int page_epochs(const page *p)
     return count;
 }
 
+int page_points(const page *p)
+{
+    int count = 0;
+    for (int i = 0; i < p->count[PAGE_TIMING]; i++) count += p->rows[PAGE_TIMING][i].round > 0;
+    return count;
+}
+
 int page_others(const page *p) { return p->programs; }
 
 static void free_records(cnn_record **list, int count)

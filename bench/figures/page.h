@@ -28,6 +28,7 @@ cnn_status page_write(page *p, record_sink *to, cnn_error *err);
 int page_longest_training(const page *p, const char *path);
 int page_timings(const page *p); /* figures of single operations */
 int page_epochs(const page *p);  /* that were timed */
+int page_points(const page *p);  /* of sweeps */
 int page_others(const page *p);  /* timings of whole processes and of other programs */
 void page_close(page *p);        /* NULL is accepted */
 

@@ -1,10 +1,11 @@
-/* cmd_plot.c: `benchcnn plot [curves|workers|goals|bars|speedup|roofline] FILE.jsonl...`: which picture, of which
+/* cmd_plot.c: `benchcnn plot [curves|workers|goals|sweep|bars|speedup|roofline] FILE.jsonl...`: which picture, of which
  * files. What it shows is made in bench/figures. */
 #include "bench/figures/bars.h"
 #include "bench/figures/curves.h"
 #include "bench/figures/gnuplot.h"
 #include "bench/figures/goals.h"
 #include "bench/figures/roofline.h"
+#include "bench/figures/sweeps.h"
 #include "bench/figures/workers.h"
 #include "cli/table.h"
 #include "harness/base/input.h"
@@ -208,6 +209,26 @@ static cnn_status plot_bars(const cli_options *options, const plot_to *to, cnn_e
     return status;
 }
 
+/* ---- Settings of an operation */
+
+static cnn_status plot_sweep(const cli_options *options, const plot_to *to, cnn_error *err)
+{
+    sweeps_set set = {.match = options->match};
+    cnn_status status = CNN_OK;
+    for (int i = 1, bad; status == CNN_OK && i < options->words.count; i++) {
+        status = sweeps_read(&set, options->words.items[i], &bad, err);
+        if (status == CNN_OK && !to->svg) cli_say_bad_lines(options->words.items[i], bad);
+    }
+    if (status == CNN_OK) status = sweeps_make(&set, err);
+    if (status == CNN_OK && set.left_out > 0 && !to->svg)
+        table_put(stderr, "benchcnn: drawing %s; %d point%s of other problems left out (--match chooses)\n",
+                  set.groups[0].name, set.left_out, set.left_out == 1 ? "" : "s");
+    if (status == CNN_OK)
+        status = draw(sweeps_is_map(&set) ? "sweep_map.gp" : "sweep_line.gp", to, "", sweeps_picture, &set, err);
+    sweeps_free(&set);
+    return status;
+}
+
 /* ---- Roofline */
 
 static cnn_status plot_roofline(const cli_options *options, const plot_to *to, cnn_error *err)
@@ -233,9 +254,10 @@ static cnn_status plot_roofline(const cli_options *options, const plot_to *to, c
 /* ---- The command */
 
 typedef cnn_status plot_kind(const cli_options *options, const plot_to *to, cnn_error *err);
-enum { KINDS = 6 };
-static const char *const kinds[KINDS] = {"curves", "workers", "goals", "bars", "speedup", "roofline"};
-static plot_kind *const plots[KINDS] = {plot_curves, plot_workers, plot_goals, plot_bars, plot_speedup, plot_roofline};
+enum { KINDS = 7 };
+static const char *const kinds[KINDS] = {"curves", "workers", "goals", "sweep", "bars", "speedup", "roofline"};
+static plot_kind *const plots[KINDS] = {plot_curves, plot_workers, plot_goals,   plot_sweep,
+                                        plot_bars,   plot_speedup, plot_roofline};
 
 /* NULL: the word is a file, of epochs. */
 static plot_kind *kind_of(const char *word)
@@ -264,6 +286,8 @@ cnn_status args_plot(const cli_options *options, cnn_error *err)
     if (options->impl && kind_of(word) != plot_speedup && kind_of(word) != plot_bars)
         return CNN_FAIL(err, CNN_BAD_ARGUMENT,
                         "--impl goes with plot speedup and plot bars, and means nothing without");
+    if (options->match && kind_of(word) != plot_sweep)
+        return CNN_FAIL(err, CNN_BAD_ARGUMENT, "--match goes with plot sweep, and means nothing without it");
     if (options->dir && kind_of(word) != plot_bars)
         return CNN_FAIL(err, CNN_BAD_ARGUMENT, "--dir goes with plot bars, and means nothing without it");
     const char *nearest = named || access(word, F_OK) == 0 ? NULL : cnn_nearest_name(word, kinds, KINDS);
@@ -272,10 +296,33 @@ cnn_status args_plot(const cli_options *options, cnn_error *err)
                     nearest);
 }
 
+/* Without a kind: what the files hold is drawn, the first kind that there is, and the others are named. Files that hold
+ * nothing are told as files without epochs. */
+static cnn_status plot_what_is_there(const cli_options *options, const plot_to *to, cnn_error *err)
+{
+    static cli_options own; /* large: kept off the stack */
+    const char *held[PLOT_KINDS_MAX];
+    int count;
+    cnn_status status = cli_plot_kinds(options, held, &count, err);
+    if (status != CNN_OK) return status;
+    own = *options;
+    if (count == 0 || held[0][0] == '\0' || options->words.count == CLI_LIST_MAX) {
+        status = plot_epochs(options, to, err);
+    } else {
+        memmove(&own.words.items[1], &own.words.items[0], (size_t)own.words.count * sizeof *own.words.items);
+        own.words.items[0] = held[0];
+        own.words.count++;
+        status = kind_of(held[0])(&own, to, err);
+    }
+    for (int i = 1; status == CNN_OK && !options->quiet && i < count; i++)
+        fprintf(stderr, "%s plot %s%s", i == 1 ? "beside this:" : ",", held[i], i == count - 1 ? "\n" : "");
+    return status;
+}
+
 int cmd_plot(const cli_options *options, cnn_error *err)
 {
     plot_to to = {.svg = NULL};
     plot_kind *draw_kind = kind_of(options->words.items[0]);
     picture_name(options, options->words.items[draw_kind ? 1 : 0], to.name);
-    return (draw_kind ? draw_kind : plot_epochs)(options, &to, err) == CNN_OK ? EXIT_HELD : cli_fail(err);
+    return (draw_kind ? draw_kind : plot_what_is_there)(options, &to, err) == CNN_OK ? EXIT_HELD : cli_fail(err);
 }

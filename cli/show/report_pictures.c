@@ -63,9 +63,14 @@ static cnn_status draw(const cli_options *o, const char *kind, const char *const
 static const struct {
     const char *name;
     int epochs;
-    bool figures, others;
-} kinds[] = {{"", 1, false, false},       {"curves", CURVE_EPOCHS, false, false}, {"workers", 1, false, false},
-             {"speedup", 1, true, false}, {"roofline", 0, true, false},           {"bars", 0, false, true}};
+    bool figures, others, points;
+} kinds[] = {{.name = "", .epochs = 1},
+             {.name = "curves", .epochs = CURVE_EPOCHS},
+             {.name = "workers", .epochs = 1},
+             {.name = "speedup", .epochs = 1, .figures = true},
+             {.name = "roofline", .figures = true},
+             {.name = "sweep", .points = true},
+             {.name = "bars", .others = true}};
 
 /* Such a picture could not be read, and would take longer to draw than all the rest of the page. */
 static bool too_many(const page *p, size_t k, char why[CNN_MESSAGE_MAX])
@@ -82,7 +87,8 @@ static bool too_many(const page *p, size_t k, char why[CNN_MESSAGE_MAX])
 static bool anything(const page *p, size_t k, const char *path)
 {
     return (kinds[k].epochs > 0 && page_longest_training(p, path) >= kinds[k].epochs) ||
-           (kinds[k].figures && page_timings(p) > 0) || (kinds[k].others && page_others(p) > 0);
+           (kinds[k].figures && page_timings(p) > 0) || (kinds[k].others && page_others(p) > 0) ||
+           (kinds[k].points && page_points(p) > 1);
 }
 
 /* All files in one picture; where that is too much, each in its own. */
