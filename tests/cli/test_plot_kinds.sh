@@ -41,10 +41,11 @@ tr -d '\n' <"$tmp/svg" | grep -oE '>(default|64|128|512) ?<' | tr -d '<> ' | pas
         for block in 64 128; do point "\"block\":$block" $threads "0.00$threads" 0.002 1; done
     done
     point '"block":256' 4 0.0005 0.002 1
+    point '"block":64' 2 0.003 0.002 2
 } >"$tmp/map.jsonl"
 plot sweep "$tmp/map.jsonl" --out "$tmp/map"
 text "$tmp/map.svg" >"$tmp/svg"
-holds "the map" "$tmp/svg" "Time by the default's over|threads|block|best: threads=4 block=256, 500 µs|0.25|0.50|1.00|2.00"
+holds "the map" "$tmp/svg" "Time by the default's over|threads|block|best: threads=4 block=256, 500 µs|0.25|0.50|1.00|1.50|2.00"
 cells=$(tr -d '\n' <"$tmp/svg" | grep -oE '>[012]\.[0-9][0-9] ?<' | wc -l)
 [ "$cells" -eq 7 ] || fail "$cells cells have a number, and not 7"
 {
