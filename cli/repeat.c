@@ -52,7 +52,8 @@ void cli_repeat(const cli_options *o, const cli_case *c, char *text, size_t size
         if (s->knobs[i] != s->impl->knobs[i].def || is_own_knob(o, s->impl, s->impl->knobs[i].name))
             cnn_append(text, size, " --set %s.%s=%lld", s->impl->name, s->impl->knobs[i].name, (long long)s->knobs[i]);
     for (int i = 0; i < o->plugin.count; i++)
-        if (o->plugin.items[i] != o->kernel_code) cli_append_option(text, size, "plugin", o->plugin.items[i]);
+        if (strcmp(o->plugin.items[i], o->kernel_code) != 0)
+            cli_append_option(text, size, "plugin", o->plugin.items[i]);
     append_kernel(o, text, size);
     if (cli_given(o, "isolate")) cnn_append(text, size, " --isolate");
     cnn_append(text, size, " --threads %d --seed %lld", s->threads, (long long)c->seed);
