@@ -11,10 +11,10 @@ refused 'takes no figures' bench "${quick[@]}" --problem $p --impl cpu --runs 2
 
 tests=$((tests + 1))
 "$benchcnn" bench "${quick[@]}" --problem $p --impl 'cpu:*' --out "$tmp/out.jsonl" >"$tmp/said" 2>&1 || fail "--find ended with $?: $(cat "$tmp/said")"
-holds "--find" "$tmp/said" "conv FWD $p|algorithm|workspace|cpu:direct|cpu:im2col|cpu:naive|3 timed and verified"
+holds "--find" "$tmp/said" "conv FWD $p|algorithm|workspace|cpu:direct|cpu:im2col|cpu:winograd|cpu:naive|4 timed and verified"
 holds "--find" "$tmp/said" '^   1  cpu:[a-z0-9]+ +[0-9.]+ .s +1\.00 +[0-9.]+ [KM]?i?B  PASSED|cpu:naive .* 0 B  PASSED|cpu:im2col .* [0-9.]+ [KM]iB  PASSED' -E
 tests=$((tests + 1)) # each is by no less slower than the one above
-rows | awk '{ for (i = 1; i < NF; i++) if ($i ~ /^[0-9]+\.[0-9][0-9]$/ && $(i - 1) ~ /s$/) { if ($i < last) exit 1; last = $i; n++ } } END { exit n != 3 }' ||
+rows | awk '{ for (i = 1; i < NF; i++) if ($i ~ /^[0-9]+\.[0-9][0-9]$/ && $(i - 1) ~ /s$/) { if ($i < last) exit 1; last = $i; n++ } } END { exit n != 4 }' ||
     fail "the table is not in the order of times: $(rows)"
 tests=$((tests + 1))
 grep -q 'times as fast as' "$tmp/said" && fail "the ratios stand there twice"
@@ -26,7 +26,8 @@ holds "the workspace of im2col ($bytes)" "$tmp/said" " $shown  PASSED"
 # Who cannot, and why, stands below.
 tests=$((tests + 1))
 "$benchcnn" bench "${quick[@]}" --problem $p --impl 'cpu:*' --set cpu.workspace_limit=0 >"$tmp/said" 2>&1 || fail "--find with a limit: $(cat "$tmp/said")"
-rows | tail -1 >"$tmp/last"
-holds "the last row" "$tmp/last" 'cpu:im2col|UNSUPPORTED|workspace_limit allows 0'
+rows | tail -2 >"$tmp/last"
+holds "the last rows" "$tmp/last" 'cpu:(im2col|winograd) .*UNSUPPORTED .*workspace_limit allows 0' -E
+[ "$(grep -c UNSUPPORTED "$tmp/last")" -eq 2 ] || fail "not two rows at the end are UNSUPPORTED: $(rows)"
 
 finish
