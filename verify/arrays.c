@@ -6,6 +6,7 @@
 
 #include "engine.h"
 #include "expectation.h"
+#include "verify/oracle/lines.h"
 
 #include <float.h>
 #include <math.h>
@@ -21,6 +22,8 @@ static cnn_status make_case(vf_case *c, const vf_subject *s, const verify_arrays
     for (int i = 0; i < c->call.count; i++)
         if (c->before[i] != NULL) memcpy(c->before[i], a->in[i], (size_t)c->call.operands[i].count * sizeof(double));
     if (reference) vf_reference(&c->call);
+    for (int i = 0; i < c->call.count; i++) /* of the data that stood there before; what made the expectation may mix */
+        if (c->kind[i] != NULL) memset(c->kind[i], VF_EVEN, (size_t)c->call.operands[i].count);
     return CNN_OK;
 }
 

@@ -3,7 +3,10 @@
  * Catches the same as check_exact.c wherever results are not integers, and anything inaccurate: naive exponentials,
  * cancellation, unshifted softmax. The worst case is loose for long sums; so sums of products are also held, in the
  * mean square, to what rounding errors that behave like a random walk leave (vf_rms_limit): a kernel that says f32 but
- * rounds its factors to TF32 is far outside of that, whatever the number of taps. */
+ * rounds its factors to TF32 is far outside of that, whatever the number of taps; channel by channel, too, since a few
+ * that are coarser do not show in the mean of all. What even this leaves room for, fewer and fewer bits the longer the
+ * sum, shows in some lines of the data: sums that one product alone decides, with a bound that knows no length
+ * (oracle/lines.h). */
 #include "engine.h"
 
 static cnn_status judge(const vf_subject *s, const vf_case *c, const vf_run *run, const void *bounds,
@@ -31,6 +34,7 @@ cnn_status vf_judge_runs(const vf_subject *s, vf_fill fill, const vf_rounding *b
         vf_tell_failure(s, c, &run, bounds, result);
         if (held) vf_tell_beta(s, c, judge, bounds, result);
         if (bounds != NULL) vf_judge_precision(s->problem, bounds, &sums, result);
+        if (bounds != NULL) vf_judge_channels(c, &run, bounds, result);
         vf_run_free(&run);
     }
     return status;

@@ -1,20 +1,24 @@
 /* check_precision.c: with how many bits does it compute? Not what it says, what its results show.
  *
- * The inputs are made to tell. Every result is the product of two numbers with all the bits of the dtype, at random
- * between 1 and 2: of one of the factors, in all that one result is a sum of, all elements but one are so tiny that
- * their products are lost in it. (They are not 0, by which a kernel could tell such inputs from others.) So nothing
- * averages out and nothing piles up, however long the sum: what is wrong with the product is what its factors, the
- * product or the sum were rounded to on the way, f32 2^-25 on the average, TF32 2^-12, bfloat16 2^-9. And x (BWD_D: dy)
- * is scaled by 2^-22, which only f16 feels: below 2^-14 it has a fixed step, 2^-24, so that 2^-4 is lost. (Not where
- * f16 is allowed: what it has down there is no precision to judge by.)
+ * The inputs are made to tell. Every result is the product of two numbers with all the bits of the dtype, of several
+ * binades (for a transform and f16 of one): of one of the factors, in all that one result is a sum of, all elements but
+ * one are so tiny that their products are lost in it. (They are not 0, by which a kernel could tell such inputs from
+ * others.) So nothing averages out and nothing piles up, however long the sum: what is wrong with the product is what
+ * its factors, the product or the sum were rounded to on the way, f32 2^-25 on the average, TF32 2^-12, bfloat16 2^-9.
+ * And x (BWD_D: dy) is scaled by 2^-22, which only f16 feels: below 2^-14 it has a fixed step, 2^-24, so that 2^-4 is
+ * lost. (Not where f16 is allowed: what it has down there is no precision to judge by.)
  *
  * Small problems are run several times, until there are enough products to tell one precision from another.
  * What nine of ten products stay below names the precision: TF32 and bfloat16 do not meet there, whether they round or
  * cut; and a result that is wrong here and there, for which other checks are, keeps its name. A transform mixes the
  * elements of a tile: there, errors are relative to the mean size, and more of them are allowed (transforms.h), but
- * what it computes has the same name as for any other. */
+ * what it computes has the same name as for any other.
+ *
+ * What the sum itself is worth, positive.c tells. */
 #include "engine.h"
+#include "precision.h"
 #include "verify/oracle/element.h"
+#include "verify/oracle/lines.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -37,21 +41,12 @@ static int allowed_of(const cnn_problem *p)
 
 /* ---- The inputs. */
 
-static void fill_full(const vf_case *c, const cnn_operand *o, double scale, cnn_rng *rng, double *v)
+static void fill_full(const vf_case *c, const cnn_operand *o, double scale, int binades, cnn_rng *rng, double *v)
 {
-    for (int64_t e = 0; e < o->count; e++) v[e] = (rng_u64(rng) & 1 ? 1.0 : -1.0) * (1.0 + rng_unit(rng)) * scale;
+    for (int64_t e = 0; e < o->count; e++)
+        v[e] =
+            (rng_u64(rng) & 1 ? 1.0 : -1.0) * ldexp((1.0 + rng_unit(rng)) * scale, (int)rng_int(rng, 0, binades - 1));
     vf_round(&c->problem, o, v);
-}
-
-/* A tap that meets the image somewhere: chosen by the output it is met from. */
-static int64_t live_tap(int64_t i, int64_t o, int64_t k, int64_t s, int64_t p, int64_t d, cnn_rng *rng)
-{
-    for (int tries = 0; tries < 16; tries++) {
-        int64_t first, last;
-        cnn_tap_range(rng_int(rng, 0, o - 1), i, k, s, p, d, &first, &last);
-        if (last > first) return rng_int(rng, first, last - 1);
-    }
-    return rng_int(rng, 0, k - 1);
 }
 
 /* The direction of the convolution; of BWD_W the tensor that dy is: 'y', or 'x' of a transposed one; else 'w'. */
@@ -82,31 +77,30 @@ static void make_sparse(const vf_case *c, const cnn_conv_desc *d, double *v, con
     const sparse s = sparse_of(&c->problem, c->call.dir);
     const int64_t n = singles_of(d, s), icg = d->ic / d->g, ocg = d->oc / d->g, plane = o->dims[2] * o->dims[3];
     for (int64_t at = 0; at < n; at++) {
-        const int64_t kh = d->kh / d->kd, ih = d->ih / d->id, oh = d->oh / d->od;
-        const bool deep = d->id * d->od * d->kd > 1;
-        const int64_t a = deep ? live_tap(d->id, d->od, d->kd, d->sd, d->pd, d->dd, rng) : 0;
-        const int64_t i = a * kh + live_tap(ih, oh, kh, d->sh, d->ph, d->dh, rng);
-        const int64_t j = live_tap(d->iw, d->ow, d->kw, d->sw, d->pw, d->dw, rng);
+        const int64_t tap = vf_live_tap(d, rng);
         const int64_t k = s.dir == CNN_BWD_D ? at / icg * ocg + rng_int(rng, 0, ocg - 1) : at;
         const int64_t ch = s.dir == CNN_BWD_D ? at % icg : rng_int(rng, 0, icg - 1);
-        singles[at] = s.tensor == 'w' ? vf_weight_at(d, k, ch, i, j)
+        singles[at] = s.tensor == 'w' ? (k * icg + ch) * d->kh * d->kw + tap
                                       : (rng_int(rng, 0, d->mb - 1) * n + at) * plane + rng_int(rng, 0, plane - 1);
     }
     for (int64_t e = 0; e < o->count; e++) v[e] *= tiny_of(&c->problem);
     for (int64_t at = 0; at < n; at++) v[singles[at]] /= tiny_of(&c->problem);
 }
 
-static void fill(vf_case *c, int64_t *singles)
+static void fill(vf_case *c, bool normwise, int64_t *singles)
 {
     const cnn_conv_desc d = vf_as_conv(&c->problem);
     const bool f16 = c->problem.u.type.dtype == CNN_F32 && c->problem.u.type.math == CNN_MATH_F16;
     const char *name = c->call.dir == CNN_BWD_W ? "dy" : "w";
+    const bool one = normwise || f16; /* binade; several, by which no kernel tells these from other data */
     cnn_rng rng = rng_stream(c->seed, 5000);
     for (int i = 0; i < c->call.count; i++) {
         const cnn_operand *o = &c->call.operands[i];
         if (c->before[i] == NULL) continue;
         const bool is_sparse = strcmp(o->name, name) == 0;
-        fill_full(c, o, is_sparse || f16 ? 1.0 : 0x1p-22, &rng, c->before[i]);
+        const double scale = is_sparse || f16 ? 1.0 : one ? 0x1p-22 : 0x1p-23;
+        const int binades = one ? 1 : is_sparse ? 3 : 2;
+        fill_full(c, o, scale, binades, &rng, c->before[i]);
         if (strcmp(o->name, "b") == 0) memset(c->before[i], 0, (size_t)o->count * sizeof(double));
         if (is_sparse) make_sparse(c, &d, c->before[i], o, &rng, singles);
     }
@@ -187,14 +181,23 @@ static void judge(const vf_subject *s, errors *all, verify_result *result)
     while (found < PRECISIONS && !(error <= precisions[found].limit)) found++;
     snprintf(result->precision, sizeof result->precision, "%s", found < PRECISIONS ? precisions[found].name : "worse");
     result->budget_used = error / limit;
+    if (!r.normwise) {
+        result->bits_kept = (int)fmax(0.0, fmin(r.bits, floor(0.35 - log2(fmax(error, 0x1p-60)))));
+        result->bits_full = r.bits;
+        result->taps = (int64_t)vf_terms(s->problem, s->dir);
+    }
     if (found == PRECISIONS && s->failed) { /* no rounding does that */
         result->precision[0] = '\0';
         result->budget_used = (double)NAN;
         vf_set(result, VERIFY_SKIPPED, "the results are wrong by more than any rounding: see the checks before");
     } else if (!(error <= limit)) {
+        char bits[96] = "";
+        if (result->taps > 0)
+            snprintf(bits, sizeof bits, " (%d of %d bits, in sums of up to %lld products)", result->bits_kept,
+                     result->bits_full, (long long)result->taps);
         vf_set(result, VERIFY_FAILED,
-               "says %s, computes %s: one product in ten is off by more than %.2g of its size, %s%s%.2g are allowed",
-               precisions[allowed].name, found < PRECISIONS ? precisions[found].name : "something else", error,
+               "says %s, computes %s%s: one product in ten is off by more than %.2g of its size, %s%s%.2g are allowed",
+               precisions[allowed].name, found < PRECISIONS ? precisions[found].name : "something else", bits, error,
                r.transform != NULL ? r.transform : "", r.transform != NULL ? ": " : "", limit);
     }
 }
@@ -215,7 +218,7 @@ static cnn_status probe(const vf_subject *s, uint64_t seed, errors *all, cnn_err
     double *products = calloc((size_t)o->count, sizeof *products);
     if (singles == NULL || products == NULL)
         status = CNN_FAIL(err, CNN_OUT_OF_MEMORY, "no memory for %lld products", (long long)o->count);
-    if (status == CNN_OK) fill(&c, singles);
+    if (status == CNN_OK) fill(&c, s->rounding.normwise, singles);
     if (status == CNN_OK) status = vf_run_make(&run, s->place, &c, &(vf_run_options){0}, err);
     if (status == CNN_OK) {
         expect_all(&c, &d, singles, products);
@@ -240,6 +243,7 @@ cnn_status vf_check_precision(const vf_subject *s, verify_result *result, cnn_er
     for (int i = 0; status == CNN_OK && i < ROUNDS && all->count < ENOUGH; i++)
         status = probe(s, s->engine->options.seed + (uint64_t)i, all, err);
     if (status == CNN_OK) judge(s, all, result);
+    if (status == CNN_OK && result->state == VERIFY_PASSED) status = vf_judge_positive(s, result, err);
     free(all);
     return status;
 }

@@ -202,9 +202,7 @@ static cnn_status judge_samples(const vf_subject *s, const vf_case *c, int opera
             vf_set(result, VERIFY_FAILED, "%s is not finite", where);
             break;
         }
-    sums->sum_sq += v.sum_sq;
-    sums->sum_sqrt_n += v.sum_sqrt_n;
-    sums->rounded += v.rounded;
+    vf_add_comparison(sums, &v);
     *samples += e.count;
     vf_elements_free(&e);
     return CNN_OK;

@@ -122,6 +122,22 @@ static void add_digest(verify_table *t, int row, const verify_result *v, const c
     t->digests[t->digest_count++] = (table_digest){hash_text(14695981039346656037u, what), v->bits.digest, row};
 }
 
+/* Where there is no room the fewest bits are kept. */
+static void add_kept(table_bits *b, int64_t taps, int bits)
+{
+    int i = 0;
+    while (i < b->count && b->at[i].bits > bits) i++;
+    if (i < b->count && b->at[i].bits == bits) {
+        if (taps < b->at[i].taps) b->at[i].taps = taps;
+        return;
+    }
+    if (i == TABLE_BITS) i = TABLE_BITS - 1;
+    const int last = b->count < TABLE_BITS ? b->count++ : TABLE_BITS - 1;
+    memmove(&b->at[i + 1], &b->at[i], (size_t)(last - i) * sizeof b->at[0]);
+    b->at[i].taps = taps;
+    b->at[i].bits = bits;
+}
+
 void verify_table_add(verify_table *t, const verify_result *v, const char *what)
 {
     if (v->problem == NULL || (v->precision[0] == '\0' && v->bits.digest == 0)) return;
@@ -129,6 +145,7 @@ void verify_table_add(verify_table *t, const verify_result *v, const char *what)
     if (row == NULL) return;
     if (v->bits.digest == 0 && rank(v->precision) > rank(row->precision))
         memcpy(row->precision, v->precision, sizeof row->precision);
+    if (v->taps > 0) add_kept(&row->kept, v->taps, v->bits_kept), row->kept.full = v->bits_full;
     for (int a = 0; a < VERIFY_SAME_COUNT && v->bits.digest != 0; a++) {
         row->asked[a] += v->bits.same[a] != 0;
         row->differ[a] += v->bits.same[a] == 'n';
@@ -143,6 +160,8 @@ void verify_table_join(verify_table *to, const verify_table *from)
         table_row *row = find_row(to, old);
         if (row == NULL) continue;
         if (rank(old->precision) > rank(row->precision)) memcpy(row->precision, old->precision, sizeof row->precision);
+        for (int k = 0; k < old->kept.count; k++) add_kept(&row->kept, old->kept.at[k].taps, old->kept.at[k].bits);
+        if (old->kept.full > 0) row->kept.full = old->kept.full;
         for (int a = 0; a < VERIFY_SAME_COUNT; a++) {
             row->asked[a] += old->asked[a];
             row->differ[a] += old->differ[a];

@@ -34,8 +34,20 @@ void verify_reasons_join(verify_reasons *to, const verify_reasons *from);
 
 enum { TABLE_ROWS = 1 << 12, TABLE_DIGESTS = 1 << 18, TABLE_NAME_MAX = 2 * CNN_NAME_MAX + 2 };
 
+/* How many bits products keep, over the number of products that are added up: of each number of bits the shortest
+ * sums that had it, the most bits first. */
+enum { TABLE_BITS = 6 };
+typedef struct table_bits {
+    int count, full; /* full: what the type has */
+    struct {
+        int64_t taps;
+        int bits;
+    } at[TABLE_BITS];
+} table_bits;
+
 typedef struct table_row {
     char algorithm[TABLE_NAME_MAX], type[64], precision[16];
+    table_bits kept;
     cnn_op op;
     cnn_dir dir;
     int64_t asked[VERIFY_SAME_COUNT], differ[VERIFY_SAME_COUNT], digests;

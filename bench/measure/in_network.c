@@ -95,7 +95,8 @@ cnn_status in_network_run(in_network *a, cnn_error *err)
     enum { BUSY_COPIES = 8 };
     const int copies = a->session->impl->sync ? BUSY_COPIES : 1;
     cnn_status status = copy(a, false, err); /* they change from run to run */
-    if (status == CNN_OK) status = trainer_step(a->trainer, a->images, a->labels, a->network->net.batch, NULL, err);
+    if (status == CNN_OK)
+        status = trainer_step(a->trainer, a->images, a->labels, a->network->net.batch, NULL, NULL, err);
     for (int i = 0; status == CNN_OK && i < copies; i++) status = copy(a, true, err);
     return status;
 }

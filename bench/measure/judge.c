@@ -3,6 +3,7 @@
 
 #include "harness/base/clock.h"
 #include "verify/oracle/case.h"
+#include "verify/oracle/lines.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -124,6 +125,7 @@ static void compare(const judge *j, const vf_case *c, const vf_run *run, bool pr
     vf_comparison sums = {0};
     vf_judge(c, run, &bounds, verdict, &sums);
     if (precision) vf_judge_precision(&c->problem, &bounds, &sums, verdict);
+    if (precision) vf_judge_channels(c, run, &bounds, verdict);
 }
 
 static bool has_failed(const judge *j) { return j->verdict.state != VERIFY_PASSED; }
@@ -142,6 +144,7 @@ static cnn_status look_at_workspace(judge *j, cnn_error *err)
 static cnn_status compare_twice(judge *j, const vf_run *run, bool precision, cnn_error *err)
 {
     const verify_result before = j->verdict; /* guard bands and inputs */
+    if (j->sums) vf_find_kinds(&j->c);       /* they follow what was changed */
     compare(j, &j->c, run, precision, &j->verdict);
     if (!j->sums || !has_failed(j)) return CNN_OK;
     j->verdict = before;

@@ -4,6 +4,7 @@
 #include "harness/base/clock.h"
 #include "harness/base/rng.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <sys/random.h>
 
@@ -52,7 +53,7 @@ static cnn_status pull(const judge_basis *b, int input, int output, const double
         const cnn_operand *o = &dual.operands[i];
         const char which = letter(o);
         if (o->access != CNN_IN) {
-            dual.out[i] = (vf_out){which == to ? g : NULL, NULL, NULL};
+            dual.out[i] = (vf_out){.value = which == to ? g : NULL};
         } else if (which == 'b') {
             dual.in[i] = zeros = calloc((size_t)o->count, sizeof *zeros);
             if (!zeros) status = CNN_FAIL(err, CNN_OUT_OF_MEMORY, "no memory for a bias of zeros");
@@ -126,15 +127,20 @@ static cnn_status pull_all_back(judge_basis *b, int input, thread_pool *pool, cn
 
 static cnn_status fill_pool(judge_basis *b, int input, cnn_rng *rng, cnn_error *err)
 {
-    enum { LEAST = 1 << 16, MOST = 1 << 20 };
+    enum { LEAST = 1 << 16, MOST = 1 << 20, TAILS = 16, DEPTH = 40 };
     const cnn_operand *o = &b->c->call.operands[input];
     const int64_t count = o->count < LEAST ? LEAST : o->count > MOST ? MOST : o->count;
     const size_t size = o->bytes / (size_t)o->count;
     b->pool_bytes = (size_t)count * size;
     b->pool = malloc(b->pool_bytes);
     if (!b->pool) return CNN_FAIL(err, CNN_OUT_OF_MEMORY, "no memory for %lld random inputs", (long long)count);
-    for (int64_t i = 0; i < count; i++)
-        vf_pack_element(&b->c->problem, o, rng_real(rng, -1, 1), b->pool + (size_t)i * size);
+    const bool tails = b->c->problem.u.type.math != CNN_MATH_F16;
+    for (int64_t i = 0; i < count; i++) {
+        const double value = rng_real(rng, -1, 1); /* one in TAILS is tiny, as in the case's inputs (lines.h) */
+        const bool tail = tails && rng_int(rng, 0, TAILS - 1) == 0;
+        vf_pack_element(&b->c->problem, o, tail ? ldexp(value, -(int)rng_int(rng, 0, DEPTH)) : value,
+                        b->pool + (size_t)i * size);
+    }
     return CNN_OK;
 }
 

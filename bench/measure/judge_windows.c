@@ -64,7 +64,7 @@ static cnn_status read_inputs(const judge *j, vf_case *c, cnn_error *err)
 static bool holds(const vf_allowance *whole, vf_element e, double got)
 {
     vf_allowance one = *whole;
-    one.expected = (vf_out){&e.value, &e.magnitude, &e.roundings};
+    one.expected = (vf_out){&e.value, &e.magnitude, &e.roundings, &e.kind};
     return vf_held(e.value, got, vf_allowed(&one, 0));
 }
 

@@ -97,6 +97,10 @@ static void put_result(cnn_record *record, const verify_result *v)
     record_text(record, "state", verify_state_name(v->state));
     record_real(record, "budget_used", v->budget_used);
     record_text(record, "precision", v->precision);
+    if (v->taps > 0) {
+        record_int(record, "bits_kept", v->bits_kept);
+        record_int(record, "taps", v->taps);
+    }
     if (v->transform[0] != '\0') {
         record_real(record, "amplification", v->amplification);
         record_text(record, "transform", v->transform);
@@ -264,6 +268,7 @@ int report_summary(verify_report *r)
     verify_patterns_print(&sums->patterns, to);
     verify_table_bits(&sums->table, to);
     verify_table_precisions(&sums->table, to);
+    verify_table_kept(&sums->table, to);
     if (!r->options->json) verify_reasons_print(&sums->reasons);
     if (sums->lines > 0)
         fprintf(to, "%lld of the failures are shown in a line only: --details N shows N of a kind whole\n",

@@ -20,6 +20,9 @@ bool verify_reasons_few(const verify_reasons *reasons, FILE *to);
 void verify_patterns_print(const verify_patterns *patterns, FILE *to);
 /* A line for each precision seen, with its algorithms. */
 void verify_table_precisions(const verify_table *table, FILE *to);
+/* A line for each algorithm, direction and type whose products keep fewer bits than they should, and in how long sums.
+ */
+void verify_table_kept(const verify_table *table, FILE *to);
 /* Same bits: runs, threads, batch position, contexts, other algorithms. Nothing where it was not asked. */
 void verify_table_bits(const verify_table *table, FILE *to);
 

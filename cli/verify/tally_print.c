@@ -63,6 +63,22 @@ void verify_table_precisions(const verify_table *t, FILE *to)
     }
 }
 
+/* Whose products keep fewer bits than their type has, and in how long a sum. */
+void verify_table_kept(const verify_table *t, FILE *to)
+{
+    for (int i = 0; i < t->row_count; i++) {
+        const table_row *r = &t->rows[i];
+        const table_bits *b = &r->kept;
+        char line[1024] = "";
+        if (b->count == 0 || b->at[b->count - 1].bits >= b->full) continue;
+        for (int k = 0; k < b->count; k++)
+            cnn_append(line, sizeof line, k == 0 ? "%d bits at %lld tap%s" : ", %d at %lld%.0s", b->at[k].bits,
+                       (long long)b->at[k].taps, b->at[k].taps == 1 ? "" : "s");
+        table_print_to(to, 4, "keeps %s, of %d: %s %s %s\n", line, b->full, r->algorithm, cnn_op_name(r->op),
+                       cnn_dir_name(r->dir));
+    }
+}
+
 /* ---- Bits. */
 
 static void append_equals(const verify_table *t, int row, char *line, size_t size)

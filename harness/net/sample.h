@@ -15,6 +15,7 @@ typedef struct trainer_state {
 /* Steps are counted from 0 in their pass. Where several are one graph, those of whole graphs are looked at. */
 typedef struct trainer_sample {
     bool test;            /* of the test pass */
+    bool idle;            /* nobody judges it: states of several such may lie at one place */
     int64_t wanted;       /* the first launch to look at is the one with this step */
     int launches;         /* how many to look at, from 1 */
     int64_t first, steps; /* what came of it; steps 0: the pass ended before */

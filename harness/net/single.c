@@ -44,11 +44,12 @@ cnn_status trainer_gradients(trainer *t, const void *images, const int32_t *labe
     return status == CNN_OK && grads != NULL ? TRAINER_ASK(t, save, err, &only) : status;
 }
 
-cnn_status trainer_step(trainer *t, const void *images, const int32_t *labels, int64_t mb, double *loss, cnn_error *err)
+cnn_status trainer_step(trainer *t, const void *images, const int32_t *labels, int64_t mb, double *loss,
+                        int64_t *correct, cnn_error *err)
 {
     const cnn_status status = take_batch(t, images, labels, mb, err);
     if (status != CNN_OK) return status;
-    return mean_loss(t, TRAINER_ASK(t, train, err, &t->lanes[0], 0, mb), mb, loss, NULL, err);
+    return mean_loss(t, TRAINER_ASK(t, train, err, &t->lanes[0], 0, mb), mb, loss, correct, err);
 }
 
 cnn_status trainer_infer(trainer *t, const void *images, const int32_t *labels, int64_t mb, double *loss,

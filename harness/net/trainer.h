@@ -145,9 +145,9 @@ cnn_status trainer_set_rate(trainer *t, double lr, cnn_error *err);
  * grads (host, net->trained_elems) gets d loss / d params. grads and loss may be NULL. */
 cnn_status trainer_gradients(trainer *t, const void *images, const int32_t *labels, int64_t mb, void *grads,
                              double *loss, cnn_error *err);
-/* One training step with update. */
+/* One training step with update. loss and correct, both as before the update, may be NULL. */
 cnn_status trainer_step(trainer *t, const void *images, const int32_t *labels, int64_t mb, double *loss,
-                        cnn_error *err);
+                        int64_t *correct, cnn_error *err);
 /* Inference. loss and correct may be NULL. */
 cnn_status trainer_infer(trainer *t, const void *images, const int32_t *labels, int64_t mb, double *loss,
                          int64_t *correct, cnn_error *err);

@@ -120,7 +120,7 @@ static void own_step(cnn_trainer *t, int64_t mb)
     }
     if (f == STEP_HALF) /* the second half of the batch is the first once more */
         memcpy(t->images + mb / 2 * OWN_ROW, t->images, (size_t)(mb / 2 * OWN_ROW) * sizeof(float));
-    OK(trainer_step(t->inner, t->images, t->labels, mb, NULL, err));
+    OK(trainer_step(t->inner, t->images, t->labels, mb, NULL, NULL, err));
     OK(trainer_state_get(t->inner, &t->now, err));
     if (f == STEP_ZEROS) memset(params, 0, (size_t)trained * sizeof *params);
     if (f == STEP_COUNTS_TWICE) t->now.own.step++;

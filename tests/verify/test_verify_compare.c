@@ -26,7 +26,8 @@ static sample good(void)
 
 static vf_comparison judge(sample *s, bool exactly)
 {
-    return vf_compare(&(vf_out){s->expected, s->magnitude, s->roundings}, s->got, N, exactly ? NULL : &s->rounding);
+    return vf_compare(&(vf_out){s->expected, s->magnitude, s->roundings, NULL}, s->got, N,
+                      exactly ? NULL : &s->rounding);
 }
 
 static void equal_results_pass(void **state)

@@ -35,11 +35,17 @@ static void precision_is_named(void **state)
     assert_string_equal(fake_verify(MUTANT_NONE, &p, CNN_FWD, 0).last[VERIFY_BOUND].precision, "f64");
 }
 
-/* With many taps the worst-case bound is too wide to see TF32; the mean square is not. */
+/* With many taps the worst-case bound is too wide to see TF32; the mean square is not. Four channels or more hide
+ * single products, whose bound sees it. */
 static void tf32_is_caught_in_long_sums(void **state)
 {
     cnn_problem p = problem_of(CNN_OP_CONV, "mb1ic600ih5oc4kh3ph1", CNN_F32, CNN_NCHW);
     verdict v = fake_verify(MUTANT_TF32, &p, CNN_FWD, 0);
+    assert_int_equal(v.states[VERIFY_BOUND], VERIFY_FAILED);
+    assert_true(v.last[VERIFY_BOUND].budget_used > 1.0);
+    assert_non_null(strstr(v.last[VERIFY_BOUND].reason, "single products in sums of up to 5400 keep 11 of 24 bits"));
+    p = problem_of(CNN_OP_CONV, "mb1ic600ih5oc3kh3ph1", CNN_F32, CNN_NCHW);
+    v = fake_verify(MUTANT_TF32, &p, CNN_FWD, 0);
     assert_int_equal(v.states[VERIFY_BOUND], VERIFY_FAILED);
     assert_true(v.last[VERIFY_BOUND].budget_used < 1.0);
     assert_non_null(strstr(v.last[VERIFY_BOUND].reason, "precision of tf32"));

@@ -4,6 +4,8 @@
  * x, rounded to the dtype as a forward kernel would have left it. */
 #include "case.h"
 
+#include "lines.h"
+
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -19,14 +21,22 @@ static double *doubles(int64_t count)
     return (size_t)count > SIZE_MAX / sizeof(double) ? NULL : malloc((size_t)count * sizeof(double));
 }
 
+/* A sum of products, of reals. */
+static bool has_kinds(const vf_case *c, const cnn_operand *o)
+{
+    return cnn_is_weighted(&c->problem) && c->fill != VF_INTEGERS && strcmp(o->name, "db") != 0;
+}
+
 static bool allocate_result(vf_case *c, int i)
 {
     const int64_t count = c->call.operands[i].count;
     c->after[i] = doubles(count);
     c->magnitude[i] = doubles(count);
     c->roundings[i] = doubles(count);
-    c->call.out[i] = (vf_out){c->after[i], c->magnitude[i], c->roundings[i]};
-    return c->after[i] != NULL && c->magnitude[i] != NULL && c->roundings[i] != NULL;
+    if (has_kinds(c, &c->call.operands[i])) c->kind[i] = calloc((size_t)count, 1);
+    c->call.out[i] = (vf_out){c->after[i], c->magnitude[i], c->roundings[i], c->kind[i]};
+    return c->after[i] != NULL && c->magnitude[i] != NULL && c->roundings[i] != NULL &&
+           (c->kind[i] != NULL || !has_kinds(c, &c->call.operands[i]));
 }
 
 /* Arrays for every operand; an output under beta 1 has a `before` too. */
@@ -94,6 +104,7 @@ static cnn_status fill_and_compute(vf_case *c, cnn_error *err)
         if (has_intermediates(c)) status = take_intermediates(c, err);
         if (status != CNN_OK) return status;
         if (c->fill != VF_DATA) vf_reference(&c->call);
+        vf_find_kinds(c);
         if (c->fill != VF_INTEGERS || within_exact_limit(c)) return CNN_OK;
         if (density < 1e-9) return CNN_FAIL(err, CNN_INTERNAL, "no integers small enough for exact sums were found");
         density *= 0.5;
@@ -129,7 +140,8 @@ cnn_status vf_case_lend(const vf_case *c, vf_case *lent, cnn_error *err)
     lent->call.beta = 0.0;
     for (int i = 0; i < CNN_MAX_OPERANDS; i++) {
         lent->after[i] = lent->magnitude[i] = lent->roundings[i] = NULL;
-        lent->call.out[i] = (vf_out){NULL, NULL, NULL};
+        lent->kind[i] = NULL;
+        lent->call.out[i] = (vf_out){NULL, NULL, NULL, NULL};
         if (i < c->call.count && c->call.operands[i].access == CNN_OUT) lent->before[i] = NULL;
         lent->call.in[i] = lent->before[i];
     }
@@ -140,6 +152,7 @@ cnn_status vf_case_lend(const vf_case *c, vf_case *lent, cnn_error *err)
         return CNN_FAIL(err, CNN_OUT_OF_MEMORY, "no memory for the reference's arrays");
     }
     if (c->fill != VF_DATA) vf_reference(&lent->call);
+    vf_find_kinds(lent);
     return CNN_OK;
 }
 
@@ -156,6 +169,8 @@ void vf_case_free(vf_case *c)
         free(c->after[i]);
         free(c->magnitude[i]);
         free(c->roundings[i]);
+        free(c->kind[i]);
+        c->kind[i] = NULL;
         c->before[i] = c->after[i] = c->magnitude[i] = c->roundings[i] = NULL;
     }
 }

@@ -7,9 +7,9 @@
 #include "result.h"
 
 /* INTEGERS: small enough for exact sums, wide enough to be spoilt by fewer bits; of conv and FC times powers of two,
- * so that they look like reals. REALS: uniform, with extremes where
- * an operation has any. EXACT_REALS: the same, but intermediates of the forward pass (y, save_mean) not rounded.
- * DATA: as REALS, but nothing is expected: `after` is NULL. */
+ * so that they look like reals. REALS: uniform, with extremes where an operation has any; of conv and FC with some sums
+ * that one product alone decides (lines.h). EXACT_REALS: the same, but intermediates of the forward pass (y, save_mean)
+ * not rounded. DATA: as REALS, but nothing is expected: `after` is NULL. */
 typedef enum vf_fill { VF_INTEGERS, VF_REALS, VF_EXACT_REALS, VF_DATA } vf_fill;
 
 /* Variant 1 exists for some: conv and FC add to what is there (beta 1) and swap which factor is wide; an activation's
@@ -20,7 +20,8 @@ typedef struct vf_case {
     vf_call call;                     /* operands; in and out point to the arrays below */
     double *before[CNN_MAX_OPERANDS]; /* rounded to the operand's type; NULL: an output that is replaced */
     double *after[CNN_MAX_OPERANDS], *magnitude[CNN_MAX_OPERANDS], *roundings[CNN_MAX_OPERANDS];
-    cnn_problem problem; /* a copy; call.problem points to it */
+    unsigned char *kind[CNN_MAX_OPERANDS]; /* REALS of conv and FC: what each result is the sum of (lines.h) */
+    cnn_problem problem;                   /* a copy; call.problem points to it */
     vf_fill fill;
     int variant;
     uint64_t seed;

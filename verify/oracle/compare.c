@@ -2,6 +2,8 @@
  * and |error| <= bound holds, so that a NaN passes nowhere. */
 #include "compare.h"
 
+#include "lines.h"
+
 #include "harness/base/text.h"
 
 #include <math.h>
@@ -31,9 +33,25 @@ vf_allowance vf_allow(const vf_rounding *bounds, const vf_out *expected, int64_t
     return a;
 }
 
+static int kind_of(const vf_out *e, const vf_rounding *bounds, int64_t i)
+{
+    return bounds == NULL || bounds->normwise || e->kind == NULL ? VF_EVEN : e->kind[i];
+}
+
+/* Of one product (lines.h): its factors may have been cut to the bits that are allowed, which leaves twice what
+ * rounding does. */
+static double allowed_alone(const vf_allowance *a, int64_t i)
+{
+    const double roundings = 4.0;
+    vf_rounding r = *a->bounds;
+    r.input *= 2.0;
+    return vf_bound(&r, roundings, a->expected.magnitude[i]);
+}
+
 double vf_allowed(const vf_allowance *a, int64_t i)
 {
     if (a->bounds == NULL) return 0.0;
+    if (kind_of(&a->expected, a->bounds, i) == VF_ALONE) return allowed_alone(a, i);
     const double n = a->bounds->normwise ? a->most : a->expected.roundings[i];
     const double size = a->bounds->normwise ? a->top : a->expected.magnitude[i];
     return vf_bound_below(a->bounds, vf_bound(a->bounds, n, size), a->expected.value[i], n, size);
@@ -67,7 +85,12 @@ vf_comparison vf_compare(const vf_out *e, const double *got, int64_t count, cons
             c.live++;
             c.zeros += expected[i] == 0.0;
         }
-        if (finite && n > 0.0 && size > 0.0 && (bounds == NULL || size * bounds->unit > lost)) {
+        if (!(finite && n > 0.0 && size > 0.0 && (bounds == NULL || size * bounds->unit > lost))) continue;
+        const int kind = kind_of(e, bounds, i);
+        if (kind == VF_ALONE) {
+            c.alone_sq += error / size * (error / size);
+            c.alone++;
+        } else if (kind == VF_EVEN) {
             double scaled = error * sqrt(n) / size;
             c.sum_sq += scaled * scaled;
             c.sum_sqrt_n += sqrt(n);
@@ -75,6 +98,15 @@ vf_comparison vf_compare(const vf_out *e, const double *got, int64_t count, cons
         }
     }
     return c;
+}
+
+void vf_add_comparison(vf_comparison *sums, const vf_comparison *v)
+{
+    sums->sum_sq += v->sum_sq;
+    sums->sum_sqrt_n += v->sum_sqrt_n;
+    sums->rounded += v->rounded;
+    sums->alone_sq += v->alone_sq;
+    sums->alone += v->alone;
 }
 
 const char *vf_mistrust(const vf_comparison *c)
@@ -137,32 +169,91 @@ void vf_judge(const vf_case *c, const vf_run *run, const vf_rounding *bounds, ve
             vf_set(result, VERIFY_FAILED, bounds == NULL ? "%s is not equal" : "%s leaves its bound", o->name);
         mistrust(c, i, &v, &proves, result);
         if (sums == NULL || !cnn_elem_real(o->elem)) continue; /* totals in double tell nothing of the type */
-        sums->sum_sq += v.sum_sq;
-        sums->sum_sqrt_n += v.sum_sqrt_n;
-        sums->rounded += v.rounded;
+        vf_add_comparison(sums, &v);
     }
     if (!proves) vf_set(result, VERIFY_MISTRUSTED, "the expected results are too uniform to prove anything");
 }
 
-/* How far the root mean square of n errors may come out above its expectation by chance: for squares of n normal
- * variables, sum > n + 2 sqrt(n x) + 2 x has a probability below e^-x (Laurent and Massart, 2000); here 1e-9. */
-static double spread_of_few(double n)
+/* For squares of n normal variables, sum > n + 2 sqrt(n x) + 2 x has a probability below e^-x (Laurent and Massart,
+ * 2000); here 1e-9. */
+double vf_spread_of_few(double n)
 {
     const double x = 9.0 * log(10.0);
     return sqrt(1.0 + 2.0 * sqrt(x / n) + 2.0 * x / n);
+}
+
+int vf_bits_kept(double rms, int most)
+{
+    if (!(rms > 0.0)) return most;
+    /* two factors rounded to b bits leave 0.58 * 2^-b on the average of all mantissas */
+    return (int)fmax(0.0, fmin(most, floor(0.1 - log2(rms))));
+}
+
+/* Each is within a bound of its own; here is said what they have in common. */
+static void tell_alone(const cnn_problem *problem, const vf_rounding *bounds, const vf_comparison *sums,
+                       verify_result *result)
+{
+    static const char alone[] = "single products in sums of up to";
+    if (sums->alone == 0 || bounds == NULL) return;
+    result->bits_kept = vf_bits_kept(sqrt(sums->alone_sq / (double)sums->alone), bounds->bits);
+    result->bits_full = bounds->bits;
+    result->taps = (int64_t)vf_terms(problem, result->dir);
+    if (result->state == VERIFY_FAILED && result->bits_kept < bounds->bits && !strstr(result->reason, alone))
+        cnn_append(result->reason, sizeof result->reason, "; %s %lld keep %d of %d bits", alone,
+                   (long long)result->taps, result->bits_kept, bounds->bits);
 }
 
 void vf_judge_precision(const cnn_problem *problem, const vf_rounding *bounds, const vf_comparison *sums,
                         verify_result *result)
 {
     bool products = cnn_is_weighted(problem);
+    tell_alone(problem, bounds, sums, result);
     if (sums->rounded == 0) return; /* copies */
     double rms = sqrt(sums->sum_sq / (double)sums->rounded), mean = sums->sum_sqrt_n / (double)sums->rounded;
-    double limit = vf_rms_limit(bounds, mean) * spread_of_few((double)sums->rounded);
+    double limit = vf_rms_limit(bounds, mean) * vf_spread_of_few((double)sums->rounded);
     const char *name = vf_precision_name(rms, mean);
     snprintf(result->precision, sizeof result->precision, "%s", name);
     if (products && !(rms <= limit))
         vf_set(result, VERIFY_FAILED,
                "the results have the precision of %s: root mean square of error*sqrt(n)/sum|ab| is %.3g, limit %.3g",
                name, rms, limit);
+}
+
+/* The elements of channel `k` of an array that is outer x channels x inner. */
+static vf_comparison compare_channel(const vf_out *e, const double *got, int64_t k, const int64_t sizes[3])
+{
+    vf_comparison c = {0};
+    for (int64_t o = 0; o < sizes[0]; o++)
+        for (int64_t a = 0; a < sizes[2]; a++) {
+            const int64_t i = (o * sizes[1] + k) * sizes[2] + a;
+            if (!(e->roundings[i] > 0.0 && e->magnitude[i] > 0.0) || (e->kind && e->kind[i] != VF_EVEN)) continue;
+            const double scaled = (got[i] - e->value[i]) * sqrt(e->roundings[i]) / e->magnitude[i];
+            c.sum_sq += scaled * scaled;
+            c.sum_sqrt_n += sqrt(e->roundings[i]);
+            c.rounded++;
+        }
+    return c;
+}
+
+void vf_judge_channels(const vf_case *c, const vf_run *run, const vf_rounding *bounds, verify_result *result)
+{
+    if (bounds->normwise || !cnn_is_weighted(&c->problem)) return;
+    for (int i = 0; i < c->call.count; i++) {
+        const cnn_operand *o = &c->call.operands[i];
+        if (c->after[i] == NULL || strcmp(o->name, "db") == 0) continue;
+        const int axis = c->call.dir == CNN_BWD_W ? 0 : 1; /* weights have theirs first */
+        const int64_t sizes[3] = {axis == 0 ? 1 : o->dims[0], o->dims[axis],
+                                  o->count / o->dims[axis] / (axis == 0 ? 1 : o->dims[0])};
+        for (int64_t k = 0; k < sizes[1]; k++) {
+            const vf_comparison v = compare_channel(&c->call.out[i], run->after[i], k, sizes);
+            const double n = (double)v.rounded, rms = sqrt(v.sum_sq / n), mean = v.sum_sqrt_n / n;
+            if (v.rounded == 0 || rms <= vf_rms_limit(bounds, mean) * vf_spread_of_few(n)) continue;
+            vf_set(result, VERIFY_FAILED,
+                   "channel %lld of %s has the precision of %s: root mean square of error*sqrt(n)/sum|ab| is %.3g, "
+                   "limit %.3g",
+                   (long long)k, o->name, vf_precision_name(rms, mean), rms,
+                   vf_rms_limit(bounds, mean) * vf_spread_of_few(n));
+            return;
+        }
+    }
 }

@@ -12,8 +12,11 @@ typedef struct vf_comparison {
     int64_t live, zeros, worst; /* elements that have something to compute; of these exactly 0; the worst element */
     bool uniform;               /* all live ones are equal */
     bool empty;                 /* no term contributes to any element: it is 0 whatever the data */
-    double sum_sq, sum_sqrt_n;  /* of error*sqrt(n)/magnitude; of sqrt(n), over elements with roundings */
+    double sum_sq,
+        sum_sqrt_n; /* of error*sqrt(n)/magnitude; of sqrt(n), over elements that are sums of many (lines.h) */
     int64_t rounded;
+    double alone_sq;    /* of error/magnitude, over elements that one product alone decides; */
+    int64_t alone;      /* so many */
     double least, most; /* of live expected values */
 } vf_comparison;
 
@@ -35,6 +38,9 @@ bool vf_finite(double value);
 /* Whether results prove anything: NULL, or why not. */
 const char *vf_mistrust(const vf_comparison *c);
 
+/* Adds the sums of `v` to those of `sums`. */
+void vf_add_comparison(vf_comparison *sums, const vf_comparison *v);
+
 /* One element that is not what it should be, into result->worst. */
 typedef struct vf_wrong_element {
     int64_t index;
@@ -52,5 +58,14 @@ void vf_judge(const vf_case *c, const vf_run *run, const vf_rounding *bounds, ve
  * bound of a long sum is loose, its mean square is not (vf_rms_limit). */
 void vf_judge_precision(const cnn_problem *problem, const vf_rounding *bounds, const vf_comparison *sums,
                         verify_result *result);
+/* The same channel by channel: a few that are coarser do not show in the mean of all. Not for transforms, which mix
+ * their tiles. */
+void vf_judge_channels(const vf_case *c, const vf_run *run, const vf_rounding *bounds, verify_result *result);
+/* How far the root mean square of n errors may come out above its expectation by chance, as a factor: more has a
+ * probability below 1e-9. */
+double vf_spread_of_few(double n);
+/* How many bits a product keeps whose relative errors have this root mean square: as many as numbers rounded to them
+ * leave, at most `most`. */
+int vf_bits_kept(double rms, int most);
 
 #endif

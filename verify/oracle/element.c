@@ -2,6 +2,8 @@
  * they do not share a mistake with the fast reference. */
 #include "element.h"
 
+#include "lines.h"
+
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -47,6 +49,8 @@ static void add(vf_element *e, double term)
     e->value += term;
     e->magnitude += fabs(term);
     e->roundings += 1.0;
+    e->rest += fmin(fabs(term), e->largest);
+    e->largest = fmax(fabs(term), e->largest);
 }
 
 int64_t vf_weight_at(const cnn_conv_desc *d, int64_t k, int64_t c, int64_t i, int64_t j)
@@ -174,6 +178,7 @@ vf_element vf_element_make(const vf_case *c, int operand, int64_t index)
         vf_products_of(&d, tensor, index, add_product, &s);
     if (bias != NULL) add(&s.e, bias[index / (dims[2] * dims[3]) % dims[1]]);
     if (call->beta != 0.0) add(&s.e, c->before[operand][index]);
+    s.e.kind = (unsigned char)(tensor == 'b' ? VF_EVEN : vf_kind_of(&c->problem, s.e.largest, s.e.rest, s.e.roundings));
     return s.e;
 }
 
@@ -204,6 +209,7 @@ static void sample(void *arg, int64_t task, int worker)
     const vf_element e = vf_element_make(s->c, s->operand, s->e->index[task]);
     (void)worker;
     vf_put(&s->e->expected, task, e.value, e.magnitude, e.roundings);
+    s->e->kind[task] = e.kind;
 }
 
 cnn_status vf_elements_make(vf_elements *e, const vf_case *c, int operand, const double *result, double budget,
@@ -217,12 +223,13 @@ cnn_status vf_elements_make(vf_elements *e, const vf_case *c, int operand, const
     *e = (vf_elements){.count = o->count < want ? o->count : want};
     double *all = malloc((size_t)e->count * 4 * sizeof *all);
     e->index = malloc((size_t)e->count * sizeof *e->index);
+    e->kind = malloc((size_t)e->count);
     e->expected = (vf_out){.value = all};
-    if (all == NULL || e->index == NULL) {
+    if (all == NULL || e->index == NULL || e->kind == NULL) {
         vf_elements_free(e);
         return CNN_FAIL(err, CNN_OUT_OF_MEMORY, "no memory for %lld sampled elements", (long long)e->count);
     }
-    e->expected = (vf_out){all, all + e->count, all + 2 * e->count};
+    e->expected = (vf_out){all, all + e->count, all + 2 * e->count, e->kind};
     e->got = all + 3 * e->count;
     for (int64_t i = 0; i < e->count; i++) {
         e->index[i] = e->count == o->count ? i : vf_sample_index(o, i, &rng);
@@ -237,5 +244,6 @@ void vf_elements_free(vf_elements *e)
 {
     free(e->expected.value);
     free(e->index);
+    free(e->kind);
     *e = (vf_elements){0};
 }

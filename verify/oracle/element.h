@@ -35,6 +35,8 @@ const double *vf_factor(const vf_call *call, char tensor);
  * defines them. */
 typedef struct vf_element {
     double value, magnitude, roundings;
+    double largest, rest; /* of the absolute values of its terms: the largest; the sum of all others */
+    unsigned char kind;   /* VF_EVEN ... (lines.h) */
 } vf_element;
 vf_element vf_element_make(const vf_case *c, int operand, int64_t index);
 
@@ -45,6 +47,7 @@ int64_t vf_sample_index(const cnn_operand *operand, int64_t number, cnn_rng *rng
 /* Many elements of one output, computed in parallel: arrays of `count`. */
 typedef struct vf_elements {
     int64_t *index;
+    unsigned char *kind; /* as vf_element has it; expected has it, too */
     vf_out expected;
     double *got;
     int64_t count;

@@ -8,9 +8,11 @@
  *
  * A clipped ReLU takes eighths of its ceiling instead: it passes them on, or not, as it does integers.
  *
- * Reals. Uniform in [-1, 1); activations and logits get a wider range and extremes, since functions saturate there. */
+ * Reals. Uniform in [-1, 1); activations and logits get a wider range and extremes, since functions saturate there.
+ * Factors of products have tiny ones among them, and lines with a single large one (hide.c). */
 #include "bounds.h"
 #include "element.h"
+#include "lines.h"
 
 #include <math.h>
 #include <string.h>
@@ -210,5 +212,6 @@ void vf_fill_values(const vf_case *c, const cnn_operand *o, double density, doub
         fill_integers(c, o, density, &rng, v);
     else
         fill_reals(c, o, &rng, v);
+    if (cnn_is_weighted(&c->problem) && c->fill != VF_INTEGERS) vf_hide(c, o, &rng, v);
     vf_round(&c->problem, o, v);
 }

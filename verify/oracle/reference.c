@@ -38,5 +38,5 @@ const double *vf_in(const vf_call *call, const char *name)
 vf_out vf_output(const vf_call *call, const char *name)
 {
     int i = vf_index(call->operands, call->count, name);
-    return i < 0 ? (vf_out){NULL, NULL, NULL} : call->out[i];
+    return i < 0 ? (vf_out){NULL, NULL, NULL, NULL} : call->out[i];
 }

@@ -18,6 +18,7 @@
 
 typedef struct vf_out {
     double *value, *magnitude, *roundings; /* the last two may both be NULL: values only */
+    unsigned char *kind;                   /* of sums of products: what each is the sum of (lines.h); NULL: not known */
 } vf_out;
 
 /* One call: operands as cnn_operands() lists them. in[i] is what stands in operand i before the call (all but outputs

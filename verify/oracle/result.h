@@ -45,9 +45,11 @@ typedef struct verify_result {
                          * verify_no_room (verify.h) */
     const char *choice; /* what an algorithm that is a search settled on; NULL or "": it is none */
     verify_state state;
-    double budget_used; /* the largest error as a share of its bound; NaN where no bound was involved */
-    char precision[16]; /* what the results are consistent with: "f64", "f32", "tf32", "bf16", "f16", "worse"; ""
-                           unknown */
+    double budget_used;       /* the largest error as a share of its bound; NaN where no bound was involved */
+    char precision[16];       /* what the results are consistent with: "f64", "f32", "tf32", "bf16", "f16", "worse"; ""
+                                 unknown */
+    int bits_kept, bits_full; /* products that are alone in sums of up to `taps` terms keep so many bits, of so many */
+    int64_t taps;             /* 0: not known */
     char worst[VERIFY_TEXT_MAX];  /* the element furthest out: where, expected, got, bound */
     char reason[VERIFY_TEXT_MAX]; /* one sentence for every state but PASSED; a remark, or "", for that */
     char where[VERIFY_WHERE_MAX]; /* of a failure: the first wrong elements and a picture, lines that end in '\n'; ""

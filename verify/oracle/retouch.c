@@ -2,6 +2,7 @@
 #include "case.h"
 
 #include "element.h"
+#include "lines.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -67,11 +68,20 @@ static cnn_status copy_array(const double *from, int64_t count, double **to, cnn
     return CNN_OK;
 }
 
+static cnn_status copy_kinds(const unsigned char *from, int64_t count, unsigned char **to, cnn_error *err)
+{
+    *to = malloc((size_t)count);
+    if (!*to) return CNN_FAIL(err, CNN_OUT_OF_MEMORY, "no memory for a copy of %lld kinds", (long long)count);
+    memcpy(*to, from, (size_t)count);
+    return CNN_OK;
+}
+
 cnn_status vf_case_copy(const vf_case *from, vf_case *c, cnn_error *err)
 {
     cnn_status status = CNN_OK;
     *c = *from;
-    for (int i = 0; i < CNN_MAX_OPERANDS; i++) c->before[i] = c->after[i] = c->magnitude[i] = c->roundings[i] = NULL;
+    for (int i = 0; i < CNN_MAX_OPERANDS; i++)
+        c->before[i] = c->after[i] = c->magnitude[i] = c->roundings[i] = NULL, c->kind[i] = NULL;
     c->call.problem = &c->problem;
     c->call.pool = NULL; /* the other's may be gone before this copy is */
     for (int i = 0; status == CNN_OK && i < c->call.count; i++) {
@@ -81,7 +91,8 @@ cnn_status vf_case_copy(const vf_case *from, vf_case *c, cnn_error *err)
         if (status == CNN_OK) status = copy_array(from->magnitude[i], count, &c->magnitude[i], err);
         if (status == CNN_OK) status = copy_array(from->roundings[i], count, &c->roundings[i], err);
         c->call.in[i] = c->before[i];
-        c->call.out[i] = (vf_out){c->after[i], c->magnitude[i], c->roundings[i]};
+        if (status == CNN_OK && from->kind[i]) status = copy_kinds(from->kind[i], count, &c->kind[i], err);
+        c->call.out[i] = (vf_out){c->after[i], c->magnitude[i], c->roundings[i], c->kind[i]};
     }
     if (status != CNN_OK) vf_case_free(c);
     return status;
@@ -94,6 +105,7 @@ cnn_status vf_case_again(vf_case *c, int threads, cnn_error *err)
     if (status != CNN_OK) return status;
     c->call.pool = pool;
     vf_reference(&c->call);
+    vf_find_kinds(c);
     c->call.pool = NULL;
     thread_pool_close(pool);
     return CNN_OK;

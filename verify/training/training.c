@@ -1,4 +1,5 @@
 /* training.c: which steps of an epoch are compared, and what becomes of it. */
+#include "composed.h"
 #include "harness/base/clock.h"
 #include "training_step.h"
 #include "verify/engine.h"
@@ -16,6 +17,9 @@
 /* Steps of a training pass: as many as cost no more than so many operations, but two at least (one, where it alone
  * costs ten times that); half as many of a test. On a device, what lies between two looks: up to so many launches. */
 enum { LEAST = 2, MOST = 8, LAUNCHES = 4 };
+/* A trainer of the implementation's own sees that its state is read. So up to 2^LONGEST steps lie between two looks
+ * that are compared with the composition's, and as many looks again judge nothing. */
+enum { LONGEST = 5 };
 static const double operations = 1e9;
 /* Steps that are run again need not give the same bits where sums have no fixed order: this much of the way that
  * parameters went, and of the loss. */
@@ -27,6 +31,8 @@ struct verify_training {
     const cnn_session *session;
     trainer_samples samples;
     trainer_state states[3]; /* of steps that are run again */
+    trainer_state unjudged;  /* what looks that judge nothing see */
+    composed *composed;      /* NULL: single operations are what is judged */
     int64_t epoch;
     uint64_t seed;
     int n_train;
@@ -46,11 +52,19 @@ static int count_samples(const cnn_net *net)
     return most < 0.1 ? 1 : most < LEAST ? LEAST : most > MOST ? MOST : (int)most;
 }
 
+/* Behind the n_train samples and half as many of the test. */
+static bool is_idle(const verify_training *v, int i) { return i >= v->n_train + (v->n_train + 1) / 2; }
+
 static cnn_status make_states(verify_training *v, cnn_error *err)
 {
     cnn_status status = CNN_OK;
     for (int i = 0; i < 3 && status == CNN_OK; i++) status = trainer_state_make(v->trainer, &v->states[i], err);
+    if (status == CNN_OK) status = trainer_state_make(v->trainer, &v->unjudged, err);
     for (int i = 0; i < v->samples.count && status == CNN_OK; i++) {
+        if (is_idle(v, i)) {
+            v->samples.list[i].before = v->samples.list[i].after = v->unjudged;
+            continue;
+        }
         status = trainer_state_make(v->trainer, &v->samples.list[i].before, err);
         if (status == CNN_OK) status = trainer_state_make(v->trainer, &v->samples.list[i].after, err);
     }
@@ -73,19 +87,21 @@ cnn_status verify_training_open(trainer *t, const cnn_session *session, const cn
     v->trainer = t;
     v->session = session;
     v->n_train = count_samples(&network->net);
-    v->samples.list = calloc(2 * MOST, sizeof *v->samples.list);
+    v->samples.list = calloc(3 * MOST, sizeof *v->samples.list);
     v->samples.trained = malloc(elems * cnn_dtype_size(network->net.type.dtype));
     const bool made = v->own.order != NULL && v->own.weights != NULL && v->samples.list != NULL &&
                       v->samples.trained != NULL && (params->shift == 0 || v->own.shifts != NULL);
     cnn_status status = made ? CNN_OK : CNN_FAIL(err, CNN_OUT_OF_MEMORY, "no memory to check steps");
     if (made) {
-        v->samples.count = v->n_train + (v->n_train + 1) / 2;
+        const bool own = trainer_row(session, params->algorithm) != NULL;
+        v->samples.count = v->n_train + (v->n_train + 1) / 2 + (own ? v->n_train : 0);
         v->own.grads = v->own.weights + elems, v->own.running = v->own.grads + elems;
         v->own.part = v->own.running + elems, v->own.tilted = v->own.part + elems;
         v->own.merged = v->own.tilted + elems;
     }
     if (status == CNN_OK) status = make_states(v, err);
     if (status == CNN_OK) status = thread_pool_open(cpu_count(), &v->own.pool, err);
+    if (status == CNN_OK) status = composed_open(&v->own, session, &v->composed, err);
     if (status == CNN_OK)
         *out = v;
     else
@@ -98,7 +114,10 @@ void verify_training_close(verify_training *v)
     if (v == NULL) return;
     thread_pool_close(v->own.pool);
     for (int i = 0; i < 3; i++) trainer_state_free(&v->states[i]);
+    composed_close(v->composed);
+    trainer_state_free(&v->unjudged);
     for (int i = 0; i < v->samples.count; i++) {
+        if (is_idle(v, i)) continue;
         trainer_state_free(&v->samples.list[i].before);
         trainer_state_free(&v->samples.list[i].after);
     }
@@ -122,8 +141,9 @@ uint64_t verify_training_seed(void)
  * step where there are enough, and who is honest in one kind of step alone cannot be lucky with all of them. */
 static int64_t draw_step(const verify_training *v, int i, int64_t least, int64_t steps, cnn_rng *rng)
 {
-    const bool test = i >= v->n_train;
-    const int64_t samples = test ? v->samples.count - v->n_train : v->n_train, k = test ? i - v->n_train : i;
+    const bool test = i >= v->n_train && !is_idle(v, i);
+    if (is_idle(v, i)) return rng_int(rng, least, steps - 1);
+    const int64_t samples = test ? (v->n_train + 1) / 2 : v->n_train, k = test ? i - v->n_train : i;
     const int64_t from = (steps - least) * k / samples, to = (steps - least) * (k + 1) / samples;
     return least + (to > from ? rng_int(rng, from, to - 1) : rng_int(rng, 0, steps - least - 1));
 }
@@ -137,11 +157,17 @@ trainer_samples *verify_training_draw(verify_training *v, int64_t epoch, uint64_
     const int most = v->session->impl->memory == NULL || v->own.params->profile ? 1 : LAUNCHES;
     for (int i = 0; i < v->samples.count; i++) {
         trainer_sample *s = &v->samples.list[i];
-        s->test = i >= v->n_train;
+        s->idle = is_idle(v, i);
+        s->test = i >= v->n_train && !s->idle;
         /* In the very first step biases are 0, and all that is 0 lies on a kink. */
         const int64_t steps = steps_of(v, s->test), least = epoch == 0 && !s->test && steps > 1 ? 1 : 0;
         s->wanted = draw_step(v, i, least, steps, &rng);
-        s->launches = (int)rng_int(&rng, 1, most);
+        const int64_t whole =
+            v->own.data->train.count / v->own.network->net.batch; /* single operations make no others */
+        s->launches = v->composed != NULL && !v->own.params->profile ? 1 + (int)exp2(rng_real(&rng, 0, LONGEST))
+                                                                     : (int)rng_int(&rng, 1, most);
+        if (v->composed != NULL && !s->test && s->wanted < whole && s->launches > whole - s->wanted)
+            s->launches = (int)(whole - s->wanted);
         s->steps = 0;
         s->left = 0;
     }
@@ -184,10 +210,12 @@ static cnn_status judge_sample(verify_training *v, const trainer_sample *s, int6
         if (status != CNN_OK) return status;
         one = &v->states[0];
         next = &v->states[1];
-        judge_again(v, s, &v->states[2], r);
     }
-    if (rank_number(trainer_ranks(v->trainer)) > 0) return CNN_OK; /* it has made the steps with rank 0, which judges */
-    return vf_training_step(&v->own, s->test, s->first + at, one, next, r, err);
+    cnn_status status = CNN_OK; /* other ranks have made the steps with rank 0, which judges */
+    if (rank_number(trainer_ranks(v->trainer)) == 0)
+        status = vf_training_step(&v->own, s->test, s->first + at, one, next, r, err);
+    if (status == CNN_OK && s->steps > 1) judge_again(v, s, &v->states[2], r);
+    return status == CNN_OK && v->composed != NULL ? composed_judge(v->composed, &v->own, s, v->seed, r, err) : status;
 }
 
 /* Which of several steps is compared is drawn now, when all of them are over. */
@@ -205,6 +233,7 @@ cnn_status verify_training_judge(verify_training *v, bool (*interrupted)(void), 
     for (int i = 0; i < v->samples.count && status == CNN_OK && !r->failed; i++) {
         const trainer_sample *s = &v->samples.list[i];
         const bool zero = v->epoch == 0 && !s->test && s->first == 0 && s->steps > 1; /* the very first step */
+        if (s->idle) continue;
         if (s->steps == 0) return CNN_FAIL(err, CNN_INTERNAL, "step %lld was not looked at", (long long)s->wanted);
         if (interrupted != NULL && interrupted()) return CNN_FAIL(err, CNN_INTERRUPTED, "interrupted");
         const int64_t at = rng_int(&rng, zero ? 1 : 0, s->steps - 1);

@@ -69,7 +69,7 @@ static cnn_status judge_update(const vf_training *v, const trainer_state *before
     const int64_t n = net->trained_elems;
     const double step = (double)before->own.step;
     double *got = values;
-    const vf_out expected = {values + n, values + 2 * n, values + 3 * n};
+    const vf_out expected = {values + n, values + 2 * n, values + 3 * n, NULL};
     cnn_problem problem = {.op = CNN_OP_OPTIMIZER};
     vf_call call;
     problem.u.optimizer = v->params->optimizer;
@@ -92,7 +92,7 @@ static cnn_status judge_update(const vf_training *v, const trainer_state *before
     for (int k = 0; k < 4; k++) {
         const int at = vf_index(call.operands, call.count, names[k]);
         if (at < 0 || results[k] == NULL) continue;
-        for (int i = 0; i < call.count; i++) call.out[i] = (vf_out){NULL, NULL, NULL};
+        for (int i = 0; i < call.count; i++) call.out[i] = (vf_out){NULL, NULL, NULL, NULL};
         call.out[at] = expected;
         vf_reference(&call);
         vf_net_doubles(net, results[k], n, got);

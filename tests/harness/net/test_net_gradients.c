@@ -137,7 +137,7 @@ static void test_gradients_change_nothing(void **state)
     assert_memory_equal(before, after, params);
     assert_true(losses[0] == losses[1]);
 
-    OK(trainer_step(t, images, labels, BATCH, &losses[2], err)); /* and a step changes them all */
+    OK(trainer_step(t, images, labels, BATCH, &losses[2], NULL, err)); /* and a step changes them all */
     OK(trainer_get_params(t, after, err));
     assert_true(losses[2] == losses[0]);
     for (int i = 0; i < n->net.n_params; i++) assert_true(before[n->params[i].offset] != after[n->params[i].offset]);

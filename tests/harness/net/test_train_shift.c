@@ -67,7 +67,7 @@ static void step_by_hand(trainer *t, cnn_type type, const dataset *data, const i
         move_row(&picture, row, shifts[i].dy, shifts[i].dx, (char *)images + i * C * H * W * elem_bytes(type.dtype));
         labels[i] = data->train.labels[order[i]];
     }
-    OK(trainer_step(t, images, labels, mb, &loss, err));
+    OK(trainer_step(t, images, labels, mb, &loss, NULL, err));
     *loss_sum += loss * (double)mb;
 }
 

@@ -1,0 +1,80 @@
+/* positive.c: sums of positive numbers: is what a sum cannot hold rounded, or cut off?
+ *
+ * Products of either sign hide it: what is cut off one partial sum is added to the next. Where all are positive, the
+ * partial sums only grow, and each cut makes them smaller. Rounding to nearest leaves errors of either sign: with u the
+ * unit roundoff and S the result, each of n roundings is off by at most u*S, evenly spread, so that all of them come to
+ * a root mean square of at most u * S * sqrt(n / 3), in whatever order is added up; the product and the bias round once
+ * more each. Cuts leave about n/3 of u*S on the average: as n grows, there is no mistaking it. So the mean of the
+ * errors of many results, with their sign, is held to six standard deviations of what rounding leaves, and their root
+ * mean square to its own limit. Arithmetic below f32 is not held to it: the adders of tensor cores cut. */
+#include "engine.h"
+#include "precision.h"
+#include "verify/oracle/element.h"
+
+#include <math.h>
+
+static const double sample_products = 1e6, terms_most = 0x1p20; /* beyond: sums so large that products are lost */
+
+static void fill(vf_case *c)
+{
+    cnn_rng rng = rng_stream(c->seed, 6000);
+    for (int i = 0; i < c->call.count; i++) {
+        const cnn_operand *o = &c->call.operands[i];
+        for (int64_t e = 0; c->before[i] != NULL && e < o->count; e++) c->before[i][e] = rng_unit(&rng);
+        if (c->before[i] != NULL) vf_round(&c->problem, o, c->before[i]);
+    }
+}
+
+static void judge(const vf_elements *e, double unit, verify_result *result)
+{
+    const double deviations = 6.0;
+    double sum = 0.0, squares = 0.0, terms = 0.0, n = 0.0;
+    for (int64_t i = 0; i < e->count; i++) {
+        if (!(e->expected.magnitude[i] > 0.0)) continue;
+        const double error = (e->got[i] - e->expected.value[i]) / e->expected.magnitude[i];
+        sum += error, squares += error * error, n++;
+        terms = fmax(terms, e->expected.roundings[i]);
+    }
+    if (n == 0.0) return;
+    const double one = unit * (sqrt(terms / 3.0) + 2.0), mean = sum / n, rms = sqrt(squares / n);
+    /* samples may meet an element twice: half of them count as independent */
+    const double mean_limit = deviations * one / sqrt(fmax(1.0, n / 2.0)) + unit;
+    if (!(fabs(mean) <= mean_limit))
+        vf_set(result, VERIFY_FAILED,
+               "sums of up to %.0f positive terms are off by %.3g of their size on the average, by %.3g at most where "
+               "partial sums are rounded to nearest%s",
+               terms, mean, mean_limit, mean < 0.0 ? ": what they cannot hold is cut off, or lost" : "");
+    else if (!(rms <= one * vf_spread_of_few(n)))
+        vf_set(result, VERIFY_FAILED,
+               "sums of up to %.0f positive terms are off by %.3g of their size (root mean square), by %.3g at most "
+               "where partial sums have all bits of their type",
+               terms, rms, one * vf_spread_of_few(n));
+}
+
+cnn_status vf_judge_positive(const vf_subject *s, verify_result *result, cnn_error *err)
+{
+    static const char *const outputs[] = {[CNN_FWD] = "y", [CNN_BWD_D] = "dx", [CNN_BWD_W] = "dw"};
+    const cnn_type *t = &s->problem->u.type;
+    vf_case c;
+    vf_run run;
+    vf_elements e;
+    if (s->rounding.normwise || (t->dtype == CNN_F32 && t->math != CNN_MATH_F32)) return CNN_OK;
+    if (vf_terms(s->problem, s->dir) > terms_most) return CNN_OK;
+    cnn_status status = vf_go_on(&s->engine->options, err);
+    if (status == CNN_OK)
+        status = vf_case_make(&c, s->problem, s->dir, VF_DATA, 0, s->engine->options.seed, s->engine->pool, err);
+    if (status != CNN_OK) return status;
+    fill(&c);
+    status = vf_run_make(&run, s->place, &c, &(vf_run_options){0}, err);
+    if (status == CNN_OK) {
+        const int at = vf_index(c.call.operands, c.call.count, outputs[s->dir]);
+        status = vf_elements_make(&e, &c, at, run.after[at], sample_products, s->engine->pool, err);
+        if (status == CNN_OK) {
+            judge(&e, s->rounding.unit, result);
+            vf_elements_free(&e);
+        }
+        vf_run_free(&run);
+    }
+    vf_case_free(&c);
+    return status;
+}
