@@ -72,7 +72,7 @@ static void *train(const cnn_session *session, const cnn_network *n, bool recomp
     OK(cnn_optimizer_parse("adam", &params.optimizer, err));
     OK(trainer_open(session, n, NULL, &params, &t, err));
     OK(trainer_start(t, err));
-    for (int i = 0; i < STEPS; i++) OK(trainer_step(t, images, labels, MB, NULL, err));
+    for (int i = 0; i < STEPS; i++) OK(trainer_step(t, images, labels, MB, NULL, NULL, err));
     OK(trainer_get_params(t, all, err));
     if (poison) {
         run_poisoned(t, &t->own->batches[0][0].calls[TRAIN]);
