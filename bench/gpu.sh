@@ -131,7 +131,7 @@ cpu() { "$benchcnn" sweep batch --impl cpu:direct,cpu:im2col --epochs 3 --quiet 
 # The ResNet report's table 1: all but the graph API's engines by number, of which graph:find takes the fastest.
 table() {
     local named
-    named=$(printf 'cudnn:%s,' heuristic find implicit_gemm implicit_precomp_gemm gemm direct algo_0 algo_1 algo_3 fft fft_tiling \
+    named=$(printf 'cudnn:%s,' heuristic find legacy:find implicit_gemm implicit_precomp_gemm gemm direct algo_0 algo_1 algo_3 fft fft_tiling \
         winograd winograd_nonfused graph:heuristic graph:find)
     "$benchcnn" bench --impl "cuda_naive:*,cuda_im2col:*,${named%,}" --problems bench/problems/awnn_table1.txt \
         --min-time 0.02 --max-time 0.2 --quiet --out "$out/awnn_table1.jsonl" | tail -40
@@ -155,7 +155,7 @@ tensor() {
     local layout math
     for layout in nhwc nchw; do
         for math in f32 tf32; do
-            "$benchcnn" bench --impl cuda_tensor,cuda_im2col,cudnn:find,cudnn:graph:find --problems bench/problems/resnet_six.txt \
+            "$benchcnn" bench --impl cuda_tensor,cuda_im2col,cudnn:find,cudnn:legacy:find,cudnn:graph:find --problems bench/problems/resnet_six.txt \
                 --layout $layout --math $math --min-time 0.02 --max-time 0.1 --quiet --out "$out/tensor.jsonl" | tail -30
         done
     done

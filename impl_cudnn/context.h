@@ -46,7 +46,7 @@ static inline bool cudnn_deterministic_only(const int64_t *knobs) { return knobs
 cnn_status cudnn_bias_run(cudnn_context *, const int64_t *knobs, const cnn_conv_desc *, cnn_dir,
                           const cnn_weighted_args *, cnn_error *);
 
-/* How `find` and `graph:find` measure. */
+/* How the searches measure. */
 static inline cuda_rank_rules cudnn_find_rules(const int64_t *knobs)
 {
     const cuda_rank_rules rules = {(int)knobs[CUDNN_KNOB_FIND_RUNS], 1e-3 * (double)knobs[CUDNN_KNOB_FIND_MS]};

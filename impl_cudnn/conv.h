@@ -55,7 +55,7 @@ typedef struct conv_state {
     size_t cudnn_bytes;     /* cuDNN's own workspace */
     size_t weights_offset;  /* the turned weights, behind it; both from the aligned start */
     size_t workspace_bytes; /* the whole, room to align included */
-    bool as_launched;       /* `find` could not record it */
+    bool as_launched;       /* `legacy:find` could not record it */
 } conv_state;
 
 /* Descriptors without an algorithm; of NHWC problems with the filter turned or as it is stored. CNN_UNSUPPORTED where
@@ -85,8 +85,8 @@ cnn_status conv_call_run(cudnn_context *, const conv_state *, const cnn_weighted
 
 /* ---- conv_choose.c, conv_find.c: which algorithm a plan gets. */
 
-/* The one named, the first that cuDNN's heuristics propose and that can be had, or, with `search`, what `find` finds;
- * without, what it would measure need not be measured to know that there is something. */
+/* The one named, the first that cuDNN's heuristics propose and that can be had, or, with `search`, what `legacy:find`
+ * finds; without, what it would measure need not be measured to know that there is something. */
 cnn_status conv_choose(cudnn_context *, const cnn_request *, bool search, conv_state **, cnn_error *);
 /* Takes what cuDNN ranks if it fits the math, the workspace limit of the request and its wish for determinism: sets
  * algorithm and math type and sizes the workspace. CNN_UNSUPPORTED where it does not fit. */

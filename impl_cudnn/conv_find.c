@@ -1,4 +1,5 @@
-/* conv_find.c: `find`: of cuDNN's algorithms the fastest, on operands that are the device's for that long only.
+/* conv_find.c: `legacy:find`: of cuDNN's named algorithms the fastest, on operands that are the device's for that long
+ * only.
  *
  * cudnnFindConvolution...Ex() says which algorithms run at all, and with which math. Its times are of one launch each
  * by the host, so they give only the order in which ours are taken: cuda_rank()'s, of replays. */

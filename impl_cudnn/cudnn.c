@@ -7,8 +7,10 @@
  *   conv*       convolution and FC by the legacy calls: conv.h    ids 0 and up
  *   other, ...  the other operations: ops.h                       ids 100 and up
  *   fc          FC by cuBLAS: ops.h                                id 900
+ *   both        the faster of both interfaces: both.h              id 950
  *   graph*      convolution by the graph API: graph.h             ids 1000 and up
  * So an algorithm's id says whose it is, and every slot below sends the plan there. */
+#include "impl_cudnn/both.h"
 #include "impl_cudnn/conv.h"
 #include "impl_cudnn/graph.h"
 #include "impl_cudnn/ops.h"
@@ -27,7 +29,9 @@ static const cnn_algorithm algorithms[] = {
     {"cublas", "one matrix product by cuBLAS", CUDA_OP(FC), CNN_ALGO_DETERMINISTIC, 1, FC_CUBLAS},
     {"heuristic", "what cuDNN's heuristics rank first, of what fits the limits", CUDA_CONVS | CUDA_OP(CONV3D),
      CNN_ALGO_TRANSFORMS | CNN_ALGO_MAY_REFUSE, AMPLIFICATION_13X13, CONV_HEURISTIC},
-    {"find", "what is fastest when measured, of what fits the limits", CUDA_CONVS | CUDA_OP(CONV3D),
+    {"find", "the fastest of both interfaces when measured, of what fits the limits", CUDA_CONVS | CUDA_OP(CONV3D),
+     CNN_ALGO_TRANSFORMS | CNN_ALGO_MAY_REFUSE, AMPLIFICATION_13X13, CUDNN_FIND_BOTH},
+    {"legacy:find", "legacy calls: the fastest when measured, of what fits the limits", CUDA_CONVS | CUDA_OP(CONV3D),
      CNN_ALGO_TRANSFORMS | CNN_ALGO_MAY_REFUSE, AMPLIFICATION_13X13, CONV_FIND},
 #define ALGORITHM(id, name, flags, amplification, fwd, bwd_d, bwd_w, doc)                                              \
     {name,                                                                                                             \
@@ -67,6 +71,7 @@ static cnn_status supports(cnn_context *context, const cnn_request *r, cnn_error
     cnn_status status = cuda_check_served(r, err);
     if (status == CNN_OK) status = cuda_check_type(r->problem, true, err);
     if (status != CNN_OK) return status;
+    if (r->algorithm->id == CUDNN_FIND_BOTH) return both_supports(c, r, err);
     if (cudnn_graph_serves(r->algorithm)) return cudnn_graph_supports(c, r, err);
     if (r->algorithm->id == FC_CUBLAS) return cudnn_fc_supports(&r->problem->u.fc, err);
     return cuda_is_weighted(r->problem) ? conv_supports(c, r, err) : other_supports(c, r, err);
@@ -76,6 +81,7 @@ static cnn_status prepare(cnn_context *context, cnn_plan *plan, cnn_error *err)
 {
     cudnn_context *c = (cudnn_context *)context;
     if (cuda_enter(&c->cuda, err) != CNN_OK) return err->status;
+    if (plan->algorithm.id == CUDNN_FIND_BOTH) return both_prepare(c, plan, err);
     if (cudnn_graph_serves(&plan->algorithm)) return cudnn_graph_prepare(c, plan, err);
     if (plan->algorithm.id == FC_CUBLAS) return CNN_OK;
     return cuda_is_weighted(&plan->problem) ? conv_prepare(c, plan, err) : other_prepare(c, plan, err);
@@ -84,7 +90,9 @@ static cnn_status prepare(cnn_context *context, cnn_plan *plan, cnn_error *err)
 static void release(cnn_context *context, cnn_plan *plan)
 {
     (void)context;
-    if (cudnn_graph_serves(&plan->algorithm))
+    if (plan->algorithm.id == CUDNN_FIND_BOTH)
+        both_release(plan);
+    else if (cudnn_graph_serves(&plan->algorithm))
         graph_state_close(plan->state);
     else if (cuda_is_weighted(&plan->problem))
         conv_release(plan);
@@ -93,9 +101,10 @@ static void release(cnn_context *context, cnn_plan *plan)
     plan->state = NULL;
 }
 
-static cnn_status run(cnn_context *context, const cnn_plan *plan, const cnn_weighted_args *args, cnn_error *err)
+static cnn_status run(cnn_context *context, const cnn_plan *of, const cnn_weighted_args *args, cnn_error *err)
 {
     cudnn_context *c = (cudnn_context *)context;
+    const cnn_plan *plan = both_chosen(of);
     if (cuda_enter(&c->cuda, err) != CNN_OK) return err->status;
     if (cudnn_graph_serves(&plan->algorithm)) return graph_state_run(c, plan->state, args, err);
     if (plan->algorithm.id == FC_CUBLAS) return cudnn_fc_run(c, plan, args, err);

@@ -42,10 +42,9 @@ static int kind_of(const vf_out *e, const vf_rounding *bounds, int64_t i)
  * rounding does. */
 static double allowed_alone(const vf_allowance *a, int64_t i)
 {
-    const double roundings = 4.0;
     vf_rounding r = *a->bounds;
     r.input *= 2.0;
-    return vf_bound(&r, roundings, a->expected.magnitude[i]);
+    return vf_bound(&r, VF_ALONE_MOST, a->expected.magnitude[i]);
 }
 
 double vf_allowed(const vf_allowance *a, int64_t i)

@@ -49,12 +49,14 @@ int64_t vf_line_of_result(const vf_lines *l, int64_t index)
 
 static double unit_of(const cnn_problem *p) { return p->u.type.dtype == CNN_F64 ? 0x1p-53 : 0x1p-24; }
 
+static bool is_uneven(double largest, double all, double terms) { return largest * fmax(8.0, sqrt(terms)) > all; }
+
 int vf_kind_of(const cnn_problem *p, double largest, double rest, double terms)
 {
     const double many = 64.0; /* of fewer, one is an eighth of all even if they are alike */
     if (!(largest > 0.0) || p->u.type.math == CNN_MATH_F16) return VF_EVEN;
     if (rest <= unit_of(p) / 4.0 * largest) return VF_ALONE;
-    return terms > many && largest * 8.0 > largest + rest ? VF_UNEVEN : VF_EVEN;
+    return terms > many && is_uneven(largest, largest + rest, terms) ? VF_UNEVEN : VF_EVEN;
 }
 
 typedef struct finding {
@@ -84,7 +86,7 @@ static void set_kind(void *user, const vf_product *p)
     const double size = fabs(f->factor[line] * f->other[other]);
     const double rest = f->rest * f->most + added_to(c, f->result, at);
     const bool alone = vf_kind_of(&c->problem, size, rest, 0.0) == VF_ALONE;
-    const bool uneven = size * 8.0 > c->magnitude[f->result][at];
+    const bool uneven = is_uneven(size, c->magnitude[f->result][at], c->call.out[f->result].roundings[at]);
     c->kind[f->result][at] = alone ? VF_ALONE : uneven ? VF_UNEVEN : VF_EVEN;
 }
 

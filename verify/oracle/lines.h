@@ -9,8 +9,10 @@
  *   S the large product, R the sum of the absolute values of all other terms, u the unit roundoff. A partial sum
  *   without S is off by at most n*u*R. An addition of such a partial sum r to one that holds S is off by at most |r|,
  *   for what it is added to is a number of the type. So all in all |error| <= u*S + (1 + n*u) * R, and where
- *   R <= u/4 * S, it is below 1.5 * u * S. Allowed is 4 * u * S, which is what f32 means in check_precision.c, too: a
- *   product that is put together from three of TF32 comes to that.
+ *   R <= u/4 * S, it is below 1.5 * u * S. Allowed is VF_ALONE_MOST * u * S, for f32 on tensor cores is three products
+ * of TF32 (x = hi + lo, hi of 11 bits, rounded): a lo of 12 bits loses its last one, 2u for each factor; lo * lo is
+ * left out, 2^-22 = 4u; tensor cores cut the sum, 2u, and it is added up once more, 1u. That comes to 11u at most, and
+ * so keeps 21 bits. Factors of 20 bits are off by 16u each.
  *
  * Tiny elements stand everywhere (one in sixteen is smaller by a random power of two), so that a line is hidden by what
  * surrounds it, and no range of an array gives it away. Not in f16, whose range ends too early. */
@@ -42,9 +44,10 @@ void vf_hide(const vf_case *c, const cnn_operand *operand, cnn_rng *rng, double 
 int64_t vf_live_tap(const cnn_conv_desc *d, cnn_rng *rng);
 
 /* What an element of a result is the sum of: VF_ALONE: of one product, beside which all else is lost; VF_UNEVEN:
- * of one that is more than an eighth of all, so that its errors are no random walk of many like ones. Found in the data
- * as they are, whoever made them. */
+ * of one that is more than an eighth of all, or of n terms more than 1/sqrt(n): as large as partial sums of the others
+ * get, so that their roundings are not those of a random walk. Found in the data as they are, whoever made them. */
 enum { VF_EVEN, VF_UNEVEN, VF_ALONE };
+enum { VF_ALONE_MOST = 12 };
 int vf_kind_of(const cnn_problem *problem, double largest, double rest, double terms);
 /* Sets the kinds of a case's result from its inputs and magnitudes. Nothing where it has none. */
 void vf_find_kinds(vf_case *c);

@@ -24,6 +24,10 @@ static const double operations = 1e9;
 /* Steps that are run again need not give the same bits where sums have no fixed order: this much of the way that
  * parameters went, and of the loss. */
 static const double again_share = 0.01;
+/* Where that is not enough, they are run RUNS times more: so many times what lies between these is allowed, too, up to
+ * a share of the way. */
+enum { RUNS = 3 };
+static const double spread_times = 3.0, strayed_most = 0.25;
 
 struct verify_training {
     vf_training own;
@@ -174,8 +178,16 @@ trainer_samples *verify_training_draw(verify_training *v, int64_t epoch, uint64_
     return &v->samples;
 }
 
+/* ---- Steps that are run again. */
+
+/* How far apart several runs of the same steps end. Where sums have no fixed order, each rounding differs, and a deep
+ * network makes much of it. */
+typedef struct apart {
+    double params, loss, correct;
+} apart;
+
 /* Where steps led that were run again, and where they had led in the epoch. */
-static void judge_again(verify_training *v, const trainer_sample *s, const trainer_state *end,
+static void judge_again(verify_training *v, const trainer_sample *s, const trainer_state *end, const apart *runs,
                         verify_training_result *r)
 {
     const cnn_net *net = &v->own.network->net;
@@ -190,14 +202,56 @@ static void judge_again(verify_training *v, const trainer_sample *s, const train
     snprintf(what, sizeof what, "%s steps %lld to %lld, run again: ", s->test ? "test" : "training",
              (long long)s->first, (long long)(s->first + s->steps - 1));
     const size_t length = strlen(what);
+    const double way = vf_distance(after, before, n);
     snprintf(what + length, sizeof what - length, "the parameters");
-    vf_training_hold(r, vf_distance(after, again, n), again_share * vf_distance(after, before, n), what);
+    vf_training_hold(r, vf_distance(after, again, n),
+                     fmax(again_share * way, fmin(spread_times * runs->params, strayed_most * way)), what);
     snprintf(what + length, sizeof what - length, "the loss");
-    vf_training_hold(r, fabs(s->after.loss_sum - end->loss_sum), again_share * (images + fabs(loss)), what);
+    vf_training_hold(r, fabs(s->after.loss_sum - end->loss_sum),
+                     fmax(again_share * (images + fabs(loss)),
+                          fmin(spread_times * runs->loss, strayed_most * (images + fabs(loss)))),
+                     what);
     snprintf(what + length, sizeof what - length, "the right answers");
-    vf_training_hold(r, fabs((double)(s->after.correct - end->correct)), 1.0 + again_share * images, what);
+    vf_training_hold(r, fabs((double)(s->after.correct - end->correct)),
+                     1.0 + fmax(again_share * images, fmin(spread_times * runs->correct, strayed_most * images)), what);
     snprintf(what + length, sizeof what - length, "the number of updates");
     vf_training_hold(r, fabs((double)(s->after.own.step - end->own.step)), 0.0, what);
+}
+
+/* How far runs of the same steps, made now, lie from one another. */
+static cnn_status measure_apart(verify_training *v, const trainer_sample *s, int64_t at, apart *runs, cnn_error *err)
+{
+    const cnn_net *net = &v->own.network->net;
+    double *first = v->own.grads, *next = v->own.running;
+    const double loss = v->states[2].loss_sum;
+    const int64_t correct = v->states[2].correct;
+    cnn_status status = CNN_OK;
+    *runs = (apart){.params = 0.0};
+    vf_net_doubles(net, v->states[2].own.params, net->param_elems, first);
+    for (int i = 0; i < RUNS && status == CNN_OK; i++) {
+        status = trainer_repeat(v->trainer, v->epoch, s, at, &v->states[0], &v->states[1], &v->states[2], err);
+        if (status != CNN_OK) break;
+        vf_net_doubles(net, v->states[2].own.params, net->param_elems, next);
+        const double off = vf_distance(next, first, net->param_elems), by = fabs(v->states[2].loss_sum - loss);
+        if (isfinite(off)) runs->params = fmax(runs->params, off);
+        if (isfinite(by)) runs->loss = fmax(runs->loss, by);
+        runs->correct = fmax(runs->correct, fabs((double)(v->states[2].correct - correct)));
+    }
+    return status;
+}
+
+static cnn_status judge_repeated(verify_training *v, const trainer_sample *s, int64_t at, verify_training_result *r,
+                                 cnn_error *err)
+{
+    const verify_training_result before = *r;
+    apart runs = {.params = 0.0};
+    judge_again(v, s, &v->states[2], &runs, r);
+    /* ranks would have to agree that they run them again */
+    if (before.failed || !r->failed || v->own.params->ranks != NULL) return CNN_OK;
+    const cnn_status status = measure_apart(v, s, at, &runs, err);
+    *r = before;
+    if (status == CNN_OK) judge_again(v, s, &v->states[2], &runs, r);
+    return status;
 }
 
 static cnn_status judge_sample(verify_training *v, const trainer_sample *s, int64_t at, verify_training_result *r,
@@ -214,7 +268,7 @@ static cnn_status judge_sample(verify_training *v, const trainer_sample *s, int6
     cnn_status status = CNN_OK; /* other ranks have made the steps with rank 0, which judges */
     if (rank_number(trainer_ranks(v->trainer)) == 0)
         status = vf_training_step(&v->own, s->test, s->first + at, one, next, r, err);
-    if (status == CNN_OK && s->steps > 1) judge_again(v, s, &v->states[2], r);
+    if (status == CNN_OK && s->steps > 1) status = judge_repeated(v, s, at, r, err);
     return status == CNN_OK && v->composed != NULL ? composed_judge(v->composed, &v->own, s, v->seed, r, err) : status;
 }
 
