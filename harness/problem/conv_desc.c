@@ -4,7 +4,8 @@
  *
  * in any order; '_' is ignored; the name takes the rest. The rules of deduction are those of oneDNN's documentation of
  * the benchdnn convolution driver and of its descriptors: smaller dimensions not given make a square; output not given
- * is computed; padding not given is the trivial one. */
+ * is computed; padding not given is the trivial one. One more is Stinson's (thesis, equation 3.4): input not given is
+ * the least that gives the output. */
 #include "dims.h"
 #include "harness/base/text.h"
 #include "shape.h"
@@ -128,11 +129,25 @@ static cnn_status check_given(const char *text, char letter, const dims_axis *a,
     return CNN_OK;
 }
 
+/* x = (y - 1) s + (k - 1) d + 1 - 2 p. */
+static cnn_status deduce_input(const char *text, char letter, dims_axis *a, cnn_error *err)
+{
+    if (a->i != 0 || a->o == 0 || a->k == 0 || a->s == 0) return CNN_OK;
+    if (a->p < 0) a->p = 0;
+    const int64_t input = (a->o - 1) * a->s + cnn_extent(a->k, a->d) - 2 * a->p;
+    if (input < 1 || input > dim_max)
+        return CNN_FAIL(err, CNN_BAD_FORMAT, "bad descriptor '%.200s': o%c%lld needs an i%c of %lld", text, letter,
+                        (long long)a->o, letter, (long long)input);
+    a->i = input;
+    return CNN_OK;
+}
+
 static cnn_status deduce_axis(const char *text, char letter, dims_axis *a, cnn_error *err)
 {
     if (axis_absent(a)) return CNN_OK;
     if (a->s < 0) a->s = 1;
     if (a->d < 0) a->d = 0;
+    if (deduce_input(text, letter, a, err) != CNN_OK) return err->status;
     if (check_given(text, letter, a, err) != CNN_OK) return err->status;
     const int64_t extent = cnn_extent(a->k, a->d);
     if (a->o == 0) {

@@ -15,6 +15,10 @@ static cnn_status deduce(const char *text, char letter, dims_axis *a, cnn_error 
 {
     const int64_t s = a->s < 0 ? 1 : a->s, d = a->d < 0 ? 0 : a->d;
     if (a->i == 0 && a->k == 0 && a->o == 0) return CNN_OK;
+    if (a->i == 0 && a->o > 0 && a->k > 0 && s > 0) { /* the input whose taps reach as far as the output goes */
+        if (a->p < 0) a->p = 0;
+        a->i = cnn_out_size(a->o, a->k, s, a->p, a->p, d);
+    }
     if (a->i == 0 || a->k == 0)
         return CNN_FAIL(err, CNN_BAD_FORMAT, "bad descriptor '%.200s': i%c and k%c are needed, and not 0", text, letter,
                         letter);

@@ -112,6 +112,10 @@ static const conv_case conv_cases[] = {
     /* rectangular: width given in full */
     {"mb1ic8ih7iw9oc8oh7ow4kh3kw5sh1sw2ph1pw1", 1, 1, 8, 7, 9, 8, 7, 4, 3, 5, 1, 2, 1, 1, 1, 1, 0, 0},
     {"ic1ih1iw1oc1oh1ow1kh1kw1", 1, 2, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 0, 0, 0, 0, 0, 0},
+    /* input deduced from output (thesis, equation 3.4): 7*2 + 3*3 + 1 - 2*4 = 16; 4 + 3 - 0 = 6 columns of a given
+       height */
+    {"mb100ic20oh8oc20kh4sh2ph4dh2", 1, 100, 20, 16, 16, 20, 8, 8, 4, 4, 2, 2, 4, 4, 4, 4, 2, 2},
+    {"ic3ih5iw0oc4oh3ow4kh3kw3", 1, 2, 3, 5, 6, 4, 3, 4, 3, 3, 1, 1, 0, 0, 0, 0, 0, 0},
 };
 
 static void convolutions_are_deduced_as_benchdnn_does(void **state)
@@ -147,6 +151,7 @@ static void transposed_convolutions_are_deduced(void **state)
         {"mb3ic8ih7oc5kh4sh2ph1", 8, 7, 5, 14, 14, 1, 1},         {"ic8ih7oc5oh14kh4sh2", 8, 7, 5, 14, 14, 1, 1},
         {"ic3ih5oc4oh12kh3sh2ph0", 3, 5, 4, 12, 12, 0, -1},       {"ic3ih5oc4kh3dh2ph0", 3, 5, 4, 11, 11, 0, 0},
         {"ic3ih1iw9oc4kh1kw2sh1sw3ph0pw0", 3, 1, 4, 1, 26, 0, 0}, {"ic1ih1oc1kh1", 1, 1, 1, 1, 1, 0, 0},
+        {"mb3ic8oh14oc5kh4sh2ph1", 8, 7, 5, 14, 14, 1, 1},        {"ic3oh12oc4kh3sh2ph0", 3, 5, 4, 12, 12, 0, -1},
     };
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         cnn_problem p, again;
