@@ -6,7 +6,6 @@
 #include "harness/problem/names.h"
 #include "harness/record/identity.h"
 
-#include <fnmatch.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,18 +13,6 @@
 static void copy_text(char *to, size_t size, const char *from) { snprintf(to, size, "%.*s", (int)size - 1, from); }
 
 /* ---- Which records */
-
-/* Whether one of the globs of --impl, NAME or NAME:ALGORITHM, names it. */
-static bool chosen(const char *list, const char *impl, const char *algorithm)
-{
-    char word[4 * CNN_NAME_MAX], name[4 * CNN_NAME_MAX];
-    snprintf(name, sizeof name, "%s:%s", impl, algorithm);
-    for (const char *at = list; at != NULL; at = strchr(at, ','), at = at != NULL ? at + 1 : NULL) {
-        snprintf(word, sizeof word, "%.*s", (int)strcspn(at, ","), at);
-        if (fnmatch(word, strchr(word, ':') != NULL ? name : impl, 0) == 0) return true;
-    }
-    return list == NULL;
-}
 
 /* "isa=1" from {"isa":1}; only knobs that were set are there. */
 static void append_knobs(const cnn_record *record, char *label, size_t size)
@@ -93,7 +80,7 @@ static bool describe_operation(const bars_set *set, const cnn_record *record, ba
     const char *const type[] = {record_get_text(record, "dtype"), record_get_text(record, "math"),
                                 record_get_text(record, "layout"), record_get_text(record, "cache")};
     const char *impl = record_get_text(record, "impl"), *algorithm = record_get_text(record, "algorithm");
-    if (!chosen(set->impl, impl, algorithm)) return false;
+    if (!record_chosen(set->impl, impl, algorithm)) return false;
     if (set->dir != NULL && !record_listed(set->dir, record_get_text(record, "dir"))) return false;
     snprintf(b->label, sizeof b->label, "%.100s:%.100s", impl, algorithm);
     append_knobs(record, b->label, sizeof b->label);

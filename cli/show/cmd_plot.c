@@ -1,7 +1,8 @@
-/* cmd_plot.c: `benchcnn plot [curves|workers|goals|sweep|bars|speedup|roofline] FILE.jsonl...`: which picture, of which
- * files. What it shows is made in bench/figures. */
+/* cmd_plot.c: `benchcnn plot [curves|workers|goals|sweep|bars|speedup|roofline|errors] FILE.jsonl...`: which picture,
+ * of which files. What it shows is made in bench/figures. */
 #include "bench/figures/bars.h"
 #include "bench/figures/curves.h"
+#include "bench/figures/errors.h"
 #include "bench/figures/gnuplot.h"
 #include "bench/figures/goals.h"
 #include "bench/figures/roofline.h"
@@ -251,13 +252,30 @@ static cnn_status plot_roofline(const cli_options *options, const plot_to *to, c
     return status;
 }
 
+/* ---- Rounding errors */
+
+static cnn_status plot_errors(const cli_options *options, const plot_to *to, cnn_error *err)
+{
+    errors_set set = {.impl = options->impl};
+    cnn_status status = CNN_OK;
+    for (int i = 1, bad; status == CNN_OK && i < options->words.count; i++) {
+        status = errors_read(&set, options->words.items[i], &bad, err);
+        if (status == CNN_OK && !to->svg) cli_say_bad_lines(options->words.items[i], bad);
+    }
+    if (status == CNN_OK) status = errors_check(&set, err);
+    if (status == CNN_OK) status = draw("errors.gp", to, "", errors_picture, &set, err);
+    errors_free(&set);
+    return status;
+}
+
 /* ---- The command */
 
 typedef cnn_status plot_kind(const cli_options *options, const plot_to *to, cnn_error *err);
-enum { KINDS = 7 };
-static const char *const kinds[KINDS] = {"curves", "workers", "goals", "sweep", "bars", "speedup", "roofline"};
-static plot_kind *const plots[KINDS] = {plot_curves, plot_workers, plot_goals,   plot_sweep,
-                                        plot_bars,   plot_speedup, plot_roofline};
+enum { KINDS = 8 };
+static const char *const kinds[KINDS] = {"curves", "workers", "goals",    "sweep",
+                                         "bars",   "speedup", "roofline", "errors"};
+static plot_kind *const plots[KINDS] = {plot_curves, plot_workers, plot_goals,    plot_sweep,
+                                        plot_bars,   plot_speedup, plot_roofline, plot_errors};
 
 /* NULL: the word is a file, of epochs. */
 static plot_kind *kind_of(const char *word)
@@ -283,9 +301,9 @@ cnn_status args_plot(const cli_options *options, cnn_error *err)
                         "plot %s needs record files: benchcnn plot %s FILE.jsonl... [--out NAME]", word, word);
     if (options->baseline && kind_of(word) != plot_speedup)
         return CNN_FAIL(err, CNN_BAD_ARGUMENT, "--baseline goes with plot speedup, and means nothing without it");
-    if (options->impl && kind_of(word) != plot_speedup && kind_of(word) != plot_bars)
+    if (options->impl && kind_of(word) != plot_speedup && kind_of(word) != plot_bars && kind_of(word) != plot_errors)
         return CNN_FAIL(err, CNN_BAD_ARGUMENT,
-                        "--impl goes with plot speedup and plot bars, and means nothing without");
+                        "--impl goes with plot speedup, plot bars and plot errors, and means nothing without");
     if (options->match && kind_of(word) != plot_sweep)
         return CNN_FAIL(err, CNN_BAD_ARGUMENT, "--match goes with plot sweep, and means nothing without it");
     if (options->dir && kind_of(word) != plot_bars)

@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-enum { EPOCHS, GOALS, SWEEPS, OPERATIONS, CEILINGS, OTHERS, LATER, WHATS };
+enum { EPOCHS, GOALS, SWEEPS, OPERATIONS, CEILINGS, OTHERS, CHECKS, LATER, WHATS };
 
 typedef struct holding {
     int count[WHATS]; /* LATER: epochs behind the first of a training */
@@ -15,8 +15,8 @@ static cnn_status take(void *user, const cnn_record *record, cnn_error *err)
     static const struct {
         const char *kind;
         int what;
-    } kinds[] = {{"epoch", EPOCHS},  {"goal", GOALS},     {"sweep", SWEEPS},
-                 {"peak", CEILINGS}, {"process", OTHERS}, {"benchmark", OTHERS}};
+    } kinds[] = {{"epoch", EPOCHS},   {"goal", GOALS},       {"sweep", SWEEPS}, {"peak", CEILINGS},
+                 {"process", OTHERS}, {"benchmark", OTHERS}, {"verify", CHECKS}};
     holding *h = user;
     cnn_error unknown;
     const char *kind = record_get_text(record, "kind");
@@ -43,7 +43,8 @@ cnn_status cli_plot_kinds(const cli_options *o, const char *kinds[PLOT_KINDS_MAX
     } all[PLOT_KINDS_MAX] = {
         {"", h.count[EPOCHS] > 0},      {"sweep", h.count[SWEEPS] > 1},
         {"goals", h.count[GOALS] > 0},  {"bars", h.count[OPERATIONS] + h.count[OTHERS] > 0},
-        {"curves", h.count[LATER] > 0}, {"roofline", h.count[OPERATIONS] > 0 && h.count[CEILINGS] > 0}};
+        {"curves", h.count[LATER] > 0}, {"roofline", h.count[OPERATIONS] > 0 && h.count[CEILINGS] > 0},
+        {"errors", h.count[CHECKS] > 0}};
     *count = 0;
     for (int i = 0; i < PLOT_KINDS_MAX; i++)
         if (all[i].held) kinds[(*count)++] = all[i].name;

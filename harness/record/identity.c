@@ -3,6 +3,7 @@
 
 #include "harness/problem/names.h"
 
+#include <fnmatch.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -63,6 +64,17 @@ bool record_listed(const char *list, const char *name)
     for (const char *at = list; at != NULL; at = strchr(at, ','), at = at ? at + 1 : NULL)
         if (strncmp(at, name, length) == 0 && (at[length] == ',' || at[length] == '\0')) return true;
     return false;
+}
+
+bool record_chosen(const char *list, const char *impl, const char *algorithm)
+{
+    char word[4 * CNN_NAME_MAX], name[4 * CNN_NAME_MAX];
+    snprintf(name, sizeof name, "%s:%s", impl, algorithm);
+    for (const char *at = list; at != NULL; at = strchr(at, ','), at = at != NULL ? at + 1 : NULL) {
+        snprintf(word, sizeof word, "%.*s", (int)strcspn(at, ","), at);
+        if (fnmatch(word, strchr(word, ':') != NULL ? name : impl, 0) == 0) return true;
+    }
+    return list == NULL;
 }
 
 cnn_status record_identity_fields(const char *names, cnn_error *err)

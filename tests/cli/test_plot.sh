@@ -149,6 +149,29 @@ refused 'no timed operation' plot bars "$tmp/mine.jsonl" --out "$tmp/none"
 refused '--dir goes with plot bars' plot "$tmp/mine.jsonl" --dir FWD
 refused 'plot bars needs record files' plot bars
 
+# ---- Shares of rounding bounds: a row an algorithm and type, and what failed.
+tests=$((tests + 1))
+checked() { # checked ALGORITHM CHECK DIR STATE SHARE MORE
+    printf '{"kind":"verify","impl":"cpu","algorithm":"%s","knobs":{},"op":"conv","problem":"mb1ic4ih8oc4kh3","dir":"%s","dtype":"f32","math":"f32","layout":"nchw","check":"%s","state":"%s","budget_used":%s%s}\n' "$1" "$3" "$2" "$4" "$5" "${6-}"
+}
+{
+    for share in 0.1 0.2 0.3; do checked direct bound FWD PASSED $share; checked direct bound BWD_W PASSED 0.0$((RANDOM % 9 + 1)); done
+    checked direct precision FWD PASSED 0.5 ',"bits_kept":24,"taps":36'
+    checked naive bound FWD PASSED 0.4 ',"bits_kept":19,"taps":576'
+    checked naive bound BWD_D FAILED 7
+    checked naive bound BWD_W FAILED null
+    checked exact bound FWD PASSED 0
+    checked direct memory FWD PASSED 0.99
+} >"$tmp/checked.jsonl"
+"$benchcnn" plot "$tmp/checked.jsonl" --out "$tmp/errors" >"$tmp/out" 2>"$tmp/err" && [ ! -s "$tmp/err" ] || fail "plot errors: $(cat "$tmp/err")"
+holds "shares" "$tmp/errors.svg" 'How much of what rounding may leave is used|cpu:direct|cpu:naive|6 cases, at most 30 %; 24 bits|2 of 3 FAILED; 19 of 24 bits, in sums of 576|nothing is rounded|f32 nchw'
+for colour in '0, *114, *178' '230, *159, *0' '0, *158, *115' '176, *0, *32'; do # FWD, BWD_D, BWD_W, FAILED
+    grep -qE "rgb\( *$colour\)" "$tmp/errors.svg" || fail "no $colour in the picture of errors"
+done
+"$benchcnn" plot errors "$tmp/checked.jsonl" --impl cpu:direct --out "$tmp/one" >/dev/null 2>"$tmp/err" && ! grep -q 'cpu:naive' "$tmp/one.svg" || fail "--impl is not heeded: $(cat "$tmp/err")"
+refused 'no rounding errors' plot errors "$tmp/mine.jsonl" --out "$tmp/none"
+refused 'plot errors needs record files' plot errors
+
 refused '/nonexistent/x' plot "$tmp/mine.jsonl" --out /nonexistent/x
 # A disk that is full, or a limit of the files' size: gnuplot says nothing of either.
 for kilobytes in 4 24; do
