@@ -102,6 +102,22 @@ static inline float emulated_cut(double v)
     return fabs(static_cast<double>(rounded)) > fabs(v) ? nextafterf(rounded, 0.0f) : rounded;
 }
 
+/* The adders shift all terms to the largest one's place and drop what lies more than two bits below its 24 (Fasi et
+ * al., "Numerical behavior of NVIDIA tensor cores", PeerJ Computer Science 7, 2021), so that a tiny term takes nothing
+ * from a large sum. */
+static inline float emulated_sum(const double *terms, int count)
+{
+    double most = 0.0, sum = 0.0;
+    for (int i = 0; i < count; i++) most = fmax(most, fabs(terms[i]));
+    if (!(most > 0.0) || isinf(most)) {
+        for (int i = 0; i < count; i++) sum += terms[i];
+        return static_cast<float>(sum);
+    }
+    const double grid = ldexp(1.0, ilogb(most) - 25);
+    for (int i = 0; i < count; i++) sum += trunc(terms[i] / grid) * grid;
+    return emulated_cut(sum);
+}
+
 /* Row n of the tile: 8 numbers, in two places of 16 bytes. */
 static inline void emulated_tile_row(uint64_t descriptor, int n, double (&row)[8])
 {
@@ -131,9 +147,9 @@ template <int N> static inline void multiply(float (&d)[N], const uint32_t *a, u
         emulated_tile_row(b, i / 2 * 8 + static_cast<int>(2 * t) + i % 2, column);
         for (int h = 0; h < 2; h++) {
             float *to = &d[i / 2 * 4 + 2 * h + i % 2];
-            double sum = add ? static_cast<double>(*to) : 0;
-            for (int k = 0; k < 8; k++) sum += rows[h][k] * column[k];
-            *to = emulated_cut(sum);
+            double terms[9] = {add ? static_cast<double>(*to) : 0};
+            for (int k = 0; k < 8; k++) terms[k + 1] = rows[h][k] * column[k];
+            *to = emulated_sum(terms, 9);
         }
     }
 }
