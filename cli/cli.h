@@ -52,8 +52,9 @@ typedef struct cli_options {
     int n_lost;                    /* plug-ins left out, since loading them ended the process (--isolate) */
     bool none_left;                /* what was lost is all that --impl names */
     char impl_left[1024];
-    bool over_ranks; /* rank 0 gives the pieces: see pieces.h */
-    FILE *records;   /* where they go, of --json or to rank 0; NULL: see cli_records() */
+    bool over_ranks;              /* rank 0 gives the pieces: see pieces.h */
+    FILE *records;                /* where they go, of --json or to rank 0; NULL: --json prints to standard output */
+    struct record_keeper *keeper; /* in a run that is watched: of the process that holds them */
     char standard_input[32];
     bool seed_drawn;             /* verify without --seed: by the system */
     bool given[CLI_OPTIONS_MAX]; /* in the order of options.inc: see cli_given() */
@@ -120,14 +121,13 @@ typedef struct cli_case {
 } cli_case;
 void cli_repeat(const cli_options *options, const cli_case *c, char *text, size_t size);
 const char *cli_typed(const cli_options *options, const char *command, char *room, size_t size);
-/* Where --json prints records, NULL without it. With plug-ins that is no longer standard output, to which their code
- * may print: what is printed there goes to standard error. */
-FILE *cli_records(const cli_options *options);
-/* The sink of --out and --json; says what it had to cut off the file, and where it could
- * not lock it. */
-cnn_status cli_sink_open(const char *out, FILE *json, record_sink **sink, cnn_error *err);
-/* The same of a file that is not locked: --tune. */
-cnn_status cli_sink_share(const char *path, record_sink **sink, cnn_error *err);
+/* The sink of --out and --json; says what it had to cut off the file, and where it could not lock it. Of a run that is
+ * watched the process that watches holds the file, and what --json prints to: what a plug-in prints itself goes to
+ * standard error. */
+cnn_status cli_sink_open(const cli_options *options, record_sink **sink, cnn_error *err);
+cnn_status cli_sink_json(const cli_options *options, record_sink **sink, cnn_error *err); /* of --json alone */
+/* Of a file that is not locked: --tune. */
+cnn_status cli_sink_share(const cli_options *options, const char *path, record_sink **sink, cnn_error *err);
 /* Of a file of records that was read: on standard error, unless there were none. */
 void cli_say_bad_lines(const char *path, int bad);
 /* Before hours are spent on it: that points are measured again. */

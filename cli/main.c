@@ -3,6 +3,7 @@
 #include "harness/cpu/limits.h"
 #include "harness/device/impl.h"
 #include "harness/process/watch.h"
+#include "harness/record/record_keeper.h"
 
 #include "harness/base/text.h"
 
@@ -121,6 +122,24 @@ static cnn_status keep_records_apart(cli_options *options, cnn_error *err)
     return CNN_FAIL(err, CNN_IO, "standard output cannot be kept for records alone: %s", strerror(errno));
 }
 
+/* Goes on in a run of its own, whose records this process keeps. *ended: with which status it did, here. */
+static cnn_status watch(cli_options *o, int *ended, cnn_error *err)
+{
+    record_keeper *keeper = NULL;
+    if (record_keeper_new(o->records != NULL ? o->records : stdout, &o->watch->box, &keeper, err) != CNN_OK)
+        return err->status;
+    const watch_service service = record_keeper_service(keeper);
+    const cnn_status status = watch_begin(o->watch, o->isolate ? o->isolate_limit : 0, &service, ended, err);
+    if (status != CNN_OK || *ended >= 0) return status;
+    record_keeper_begin(keeper, (const char *const[]){o->out, o->tune}, 2);
+    o->keeper = keeper;
+    o->records = NULL;
+    cli_kernel_forked(o);
+    /* One of the plug-ins may set that limit: the signal ends the run, and who watches names them. */
+    if (loads_plugins(o)) signal(SIGXFSZ, SIG_DFL);
+    return CNN_OK;
+}
+
 int main(int argc, char **argv)
 {
     static cli_options options; /* large: kept off the stack */
@@ -139,21 +158,20 @@ int main(int argc, char **argv)
     cnn_status ready = cli_parse(&options, &registry, argc, words, &err);
     if (ready == CNN_OK && options.again) ready = cli_kernel_watch(&options, argc, words, &err);
     if (ready == CNN_OK) ready = cli_kernel_build(&options, &err);
-    /* A file at its limit (ulimit -f) is a failed write: it is said, and no line is torn. With plug-ins the signal ends
-     * the process: one of them may have set the limit, and the watcher names it. */
-    if (!loads_plugins(&options)) signal(SIGXFSZ, SIG_IGN);
+    signal(SIGXFSZ, SIG_IGN); /* a file at its limit (ulimit -f) is a failed write: it is said, and no line is torn */
     if (ready == CNN_OK) ready = cli_take_standard_input(&options, &err);
     if (ready == CNN_OK) ready = keep_records_apart(&options, &err);
     if (ready == CNN_OK) ready = watch_new(&options.watch, &err);
-    if (ready == CNN_OK && (loads_plugins(&options) || (options.isolate && options.processes == 0)))
-        ready = watch_begin(options.watch, options.isolate ? options.isolate_limit : 0, &ended, &err);
-    if (ready == CNN_OK && ended >= 0) _exit(ended); /* a run has been watched to its end */
     if (ready == CNN_OK && loads_plugins(&options)) wipe(argc, argv);
+    if (ready == CNN_OK && (loads_plugins(&options) || (options.isolate && options.processes == 0)))
+        ready = watch(&options, &ended, &err);
+    if (ready == CNN_OK && ended >= 0) _exit(ended); /* a run has been watched to its end */
     if (ready == CNN_OK && options.processes == 0) ready = cli_load(&options, &registry, &err);
     if (ready == CNN_OK && options.processes == 0) ready = cli_check_args(&options, &err);
     if (ready == CNN_OK) interrupt_catch();
     status = ready == CNN_OK ? close_output(options.row->run(&options, &err)) : cli_fail(&err);
     if (ready == CNN_UNAVAILABLE) status = EXIT_USAGE; /* a plug-in that cannot be loaded is bad input */
+    record_keeper_end(options.keeper, status);
     if (options.watch != NULL && options.watch->on) child_end(&options.watch->run, status); /* no code runs behind it */
     cnn_registry_close(&registry);
     cli_kernel_free(&options);

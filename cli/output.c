@@ -31,7 +31,7 @@ cnn_status cli_settle_seed(cli_options *options, cnn_error *err)
 cnn_status cli_output_open(const cli_options *options, bool all_again, cli_output *output, cnn_error *err)
 {
     const resume_run run = run_of(options);
-    cnn_status status = cli_sink_open(options->out, cli_records(options), &output->sink, err);
+    cnn_status status = cli_sink_open(options, &output->sink, err);
     if (status == CNN_OK) cli_shard_mark(options, output->sink);
     if (status == CNN_OK) status = resume_open(&run, &output->resume, err);
     if (status != CNN_OK || !all_again) return status;

@@ -3,6 +3,7 @@
 #include "harness/base/text.h"
 #include "harness/cpu/threads.h"
 #include "harness/problem/names.h"
+#include "harness/record/record_keeper.h"
 #include "table.h"
 
 #include <errno.h>
@@ -123,18 +124,31 @@ static void say_of_file(const char *path, const record_sink *sink)
                 strerror(record_sink_unlocked(sink)));
 }
 
-FILE *cli_records(const cli_options *o) { return o->records != NULL ? o->records : o->json ? stdout : NULL; }
+static FILE *cli_records(const cli_options *o) { return o->records != NULL ? o->records : o->json ? stdout : NULL; }
 
-cnn_status cli_sink_open(const char *out, FILE *json, record_sink **sink, cnn_error *err)
+/* A rank's records go to rank 0 (options->records). */
+static cnn_status open_sink(const cli_options *o, const record_kept *what, record_sink **sink, cnn_error *err)
 {
-    const cnn_status status = record_sink_open(out, json, sink, err);
-    if (status == CNN_OK) say_of_file(out, *sink);
+    if (o->keeper != NULL && o->records == NULL) return record_sink_keep(o->keeper, what, sink, err);
+    return what->shared ? record_sink_share(what->path, sink, err)
+                        : record_sink_open(what->path, cli_records(o), sink, err);
+}
+
+cnn_status cli_sink_open(const cli_options *o, record_sink **sink, cnn_error *err)
+{
+    const cnn_status status = open_sink(o, &(record_kept){.path = o->out, .json = o->json}, sink, err);
+    if (status == CNN_OK) say_of_file(o->out, *sink);
     return status;
 }
 
-cnn_status cli_sink_share(const char *path, record_sink **sink, cnn_error *err)
+cnn_status cli_sink_json(const cli_options *o, record_sink **sink, cnn_error *err)
 {
-    const cnn_status status = record_sink_share(path, sink, err);
+    return open_sink(o, &(record_kept){.json = o->json}, sink, err);
+}
+
+cnn_status cli_sink_share(const cli_options *o, const char *path, record_sink **sink, cnn_error *err)
+{
+    const cnn_status status = open_sink(o, &(record_kept){.path = path, .shared = true}, sink, err);
     if (status == CNN_OK) say_of_file(path, *sink);
     return status;
 }

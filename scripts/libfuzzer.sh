@@ -7,7 +7,7 @@ source scripts/setup.sh
 seconds=${1:-20}
 shift || true
 targets=("$@")
-[ ${#targets[@]} -gt 0 ] || targets=(descriptor net idx csv npy safetensors record tuning)
+[ ${#targets[@]} -gt 0 ] || targets=(descriptor net idx csv npy safetensors record tuning import)
 
 install_missing clang
 install_missing "libclang-rt-$(clang -dumpversion | cut -d. -f1)-dev"

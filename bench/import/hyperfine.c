@@ -38,21 +38,34 @@ static int failed_runs(const cJSON *result)
     return failed;
 }
 
-/* Of --parameter-scan and --parameter-list. */
-static void put_parameters(cnn_record *record, const cJSON *result)
+enum { PARAMETERS_MAX = 32 };
+
+static bool is_new_name(const record_pair *pairs, int count, const char *name)
 {
-    enum { PAIRS = 32 };
-    record_pair pairs[PAIRS];
-    int count = 0;
-    const cJSON *all = cJSON_GetObjectItemCaseSensitive(result, "parameters"), *item;
+    for (int i = 0; i < count; i++)
+        if (strcmp(pairs[i].key, name) == 0) return false;
+    return name[0] != '\0';
+}
+
+/* Of --parameter-scan and --parameter-list. */
+static cnn_status read_parameters(const place *at, record_pair pairs[PARAMETERS_MAX], int *count, cnn_error *err)
+{
+    const cJSON *all = cJSON_GetObjectItemCaseSensitive(at->object, "parameters"), *item;
+    *count = 0;
+    if (all != NULL && !cJSON_IsNull(all) && !cJSON_IsObject(all))
+        return place_fail(at, "parameters", "is no object of texts", err);
     cJSON_ArrayForEach(item, all)
     {
+        record_pair *pair = &pairs[*count];
         const char *value = cJSON_GetStringValue(item);
-        if (value == NULL || count == PAIRS) continue;
-        snprintf(pairs[count].key, sizeof pairs[count].key, "%s", item->string);
-        snprintf(pairs[count++].value, sizeof pairs[count].value, "%s", value);
+        if (value == NULL || *count == PARAMETERS_MAX) continue;
+        snprintf(pair->key, sizeof pair->key, "%s", item->string);
+        snprintf(pair->value, sizeof pair->value, "%s", value);
+        if (!is_new_name(pairs, *count, pair->key))
+            return place_fail(at, "parameters", "holds a name twice, or none", err);
+        ++*count;
     }
-    if (count > 0) record_text_pairs(record, "parameters", pairs, count);
+    return CNN_OK;
 }
 
 static cnn_status read_result(const importing *in, const place *at, cnn_error *err)
@@ -61,16 +74,18 @@ static cnn_status read_result(const importing *in, const place *at, cnn_error *e
     static const char *const fields[] = {"median_s", "mean_s", "stddev_s", "min_s", "max_s", "user_s", "system_s"};
     enum { NUMBERS = sizeof names / sizeof *names };
     double numbers[NUMBERS], *times = NULL;
-    int count = 0;
+    record_pair parameters[PARAMETERS_MAX];
+    int count = 0, n_parameters;
     const char *command = place_text(at, "command", err);
     cnn_status status = command != NULL ? CNN_OK : err->status;
     for (int i = 0; i < NUMBERS && status == CNN_OK; i++) status = place_time(at, names[i], 1, &numbers[i], err);
     if (status == CNN_OK && !(numbers[0] > 0)) status = place_fail(at, "median", "is no time above 0", err);
     if (status == CNN_OK) status = place_times(at, "times", &times, &count, err);
     if (status == CNN_OK) status = check_median(at, numbers[0], times, count, err);
+    if (status == CNN_OK) status = read_parameters(at, parameters, &n_parameters, err);
     if (status == CNN_OK) {
         cnn_record *record = import_record(in, "process", command);
-        put_parameters(record, at->object);
+        if (n_parameters > 0) record_text_pairs(record, "parameters", parameters, n_parameters);
         for (int i = 0; i < NUMBERS; i++) import_real(record, fields[i], numbers[i]);
         if (count > 0) record_int(record, "samples", count);
         if (count > 0) record_reals(record, "samples_s", times, count);

@@ -54,7 +54,7 @@ static cnn_status summary(const place *at, const char *tag, double *number, cnn_
             *number = text != NULL ? strtod(text, &end) : NAN;
             if (text == NULL || end == text || *end != '\0' || *number < 0)
                 return place_fail(at, tag, "is no number of at least 0", err);
-            if (!isfinite(*number)) *number = NAN; /* a deviation of one sample */
+            *number = isfinite(*number) ? fabs(*number) : NAN; /* of -0; of the deviation of one sample */
         }
     }
     return CNN_OK;

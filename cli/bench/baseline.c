@@ -4,6 +4,7 @@
 #include "cli/show/compare.h"
 #include "cli/table.h"
 #include "harness/process/watch.h"
+#include "harness/record/record_keeper.h"
 #include "parts.h"
 
 #include <errno.h>
@@ -80,7 +81,7 @@ static cnn_status compare(const cli_options *o, const char *records, int *result
     char path[CLI_BASELINE_PATH_MAX];
     record_sink *sink = NULL;
     cnn_status status = cli_baseline_find(o->against, path, err);
-    if (status == CNN_OK) status = record_sink_open(NULL, cli_records(o), &sink, err);
+    if (status == CNN_OK) status = cli_sink_json(o, &sink, err);
     if (status == CNN_OK) {
         const cli_compared files = {.paths = {path, records}, .names = {o->against, "this run"}, .sink = sink};
         status = cli_compare_files(o, &files, result, err);
@@ -92,8 +93,9 @@ static cnn_status compare(const cli_options *o, const char *records, int *result
 int bench_baseline_end(const cli_options *o, bench_sums *sums, int result, cnn_error *err)
 {
     const bool well = result == EXIT_HELD;
-    cnn_status status = CNN_OK;
-    if (well && o->against != NULL) status = compare(o, o->out, &result, err);
+    const bool kept = o->keeper != NULL && sums->records[0] != '\0';
+    cnn_status status = kept ? record_keeper_release(o->keeper, sums->records, err) : CNN_OK;
+    if (status == CNN_OK && well && o->against != NULL) status = compare(o, o->out, &result, err);
     if (status == CNN_OK && well && o->save != NULL) status = save(o, sums->records, err);
     if (!well && o->save != NULL)
         table_put(stderr, "benchcnn: baseline %s stays as it was: not all of this run is timed and right\n", o->save);

@@ -99,7 +99,7 @@ int cmd_compute(const cli_options *options, cnn_error *err)
     verify_result result = {.state = VERIFY_FAILED};
     record_sink *sink = NULL;
     bool mine = false;
-    cnn_status status = record_sink_open(NULL, cli_records(options), &sink, err);
+    cnn_status status = cli_sink_json(options, &sink, err);
     if (status == CNN_OK) status = cli_report_lost(options, sink, &options->watch->failed, err);
     if (status == CNN_OK && !options->none_left)
         status = cli_begin_piece(options, 0, options->impl, "computing with it", sink, &mine, err);

@@ -77,7 +77,7 @@ int cmd_import(const cli_options *options, cnn_error *err)
         status = import_read(options->words.items[i], &sets[i], err);
         if (status == CNN_OK) status = check_new(options, sets, i, err);
     }
-    if (status == CNN_OK) status = cli_sink_open(options->out, cli_records(options), &sink, err);
+    if (status == CNN_OK) status = cli_sink_open(options, &sink, err);
     for (int i = 0; i < count && status == CNN_OK; i++) {
         status = write_set(&sets[i], sink, err);
         timed += sets[i].timed;

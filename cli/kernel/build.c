@@ -71,6 +71,18 @@ static uint64_t checksum_of(int file)
     return sum;
 }
 
+/* By the process that loads it: a debugger finds it there, too. */
+static void name_code(cli_options *o, int object)
+{
+    snprintf(o->kernel_code, sizeof o->kernel_code, "/proc/%ld/fd/%d", (long)getpid(), object);
+}
+
+void cli_kernel_forked(cli_options *o)
+{
+    const char *number = strrchr(o->kernel_code, '/');
+    if (number != NULL) name_code(o, atoi(number + 1));
+}
+
 cnn_status cli_kernel_build(cli_options *o, cnn_error *err)
 {
     kernel_spec spec;
@@ -85,7 +97,7 @@ cnn_status cli_kernel_build(cli_options *o, cnn_error *err)
     status = kernel_compile(o->kernel_made, command, &object, err);
     if (status != CNN_OK) return status;
     kernel_built(o->kernel_made, command, checksum_of(object));
-    snprintf(o->kernel_code, sizeof o->kernel_code, "/proc/%ld/fd/%d", (long)getpid(), object);
+    name_code(o, object);
     o->plugin.items[o->plugin.count++] = o->kernel_code;
     take_over(o, o->kernel_made);
     return CNN_OK;

@@ -58,6 +58,9 @@ void cli_kernel_free(cli_options *options); /* when no session of it is open any
 /* kernel/watch.c: --watch: runs the command again each time the file changes; it ends with an error, as
  * CNN_INTERRUPTED does. */
 cnn_status cli_kernel_watch(const cli_options *options, int argc, char **argv, cnn_error *err);
+/* In the process that is watched, first of all: its code is in a file of this process, too. Nobody opens one of the
+ * process that watches. */
+void cli_kernel_forked(cli_options *options);
 /* In the process that is watched: its code is loaded, and it is an implementation like others. */
 cnn_status cli_kernel_load(const cli_options *options, cnn_registry *registry, cnn_error *err);
 /* plugins.c, for cli_load: into `registry`; --impl and --set lose the names of those that ended a run before this one

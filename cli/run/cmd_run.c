@@ -155,7 +155,7 @@ static cnn_status set_up(recipe *r, cnn_error *err)
     r->path = o->words.items[0];
     if (setenv("OUT", o->out, 1) != 0) return CNN_FAIL(err, CNN_OUT_OF_MEMORY, "$OUT cannot be set");
     cnn_status status = read_recipe(r, err);
-    if (status == CNN_OK) status = cli_sink_open(o->out, NULL, &r->sink, err); /* makes the file */
+    if (status == CNN_OK) status = cli_sink_open(o, &r->sink, err); /* makes the file */
     return status == CNN_OK ? run_find_done(r, err) : status;
 }
 

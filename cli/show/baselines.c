@@ -49,7 +49,7 @@ static cnn_status list_one(void *user, const char *name, const char *path, cnn_e
 int list_baselines(const cli_options *options, cnn_error *err)
 {
     listing l = {.options = options};
-    cnn_status status = record_sink_open(NULL, cli_records(options), &l.sink, err);
+    cnn_status status = cli_sink_json(options, &l.sink, err);
     if (status == CNN_OK) status = cli_each_baseline(list_one, &l, err);
     record_sink_close(l.sink);
     if (status != CNN_OK) return cli_fail(err);

@@ -214,7 +214,7 @@ int cmd_describe(const cli_options *options, cnn_error *err)
     cnn_status status = read_options(&d, err);
     if (status == CNN_OK && file != NULL && strcasecmp(file, "none") != 0)
         status = bench_peaks_read(&d.peaks, file, err);
-    if (status == CNN_OK) status = record_sink_open(NULL, cli_records(options), &d.sink, err);
+    if (status == CNN_OK) status = cli_sink_json(options, &d.sink, err);
     for (int i = 0; status == CNN_OK && i < options->words.count; i++)
         status = describe(&d, options->words.items[i], err);
     record_sink_close(d.sink);

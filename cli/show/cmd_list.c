@@ -116,7 +116,7 @@ int cmd_list(const cli_options *options, cnn_error *err)
     const cnn_registry *registry = options->registry;
     int64_t *failed = &options->watch->failed;
     if (options->words.count > 0) return list_baselines(options, err);
-    cnn_status status = record_sink_open(NULL, cli_records(options), &sink, err);
+    cnn_status status = cli_sink_json(options, &sink, err);
     if (status == CNN_OK) status = cli_report_lost(options, sink, failed, err);
     if (status == CNN_OK) status = cnn_choices_parse(registry, options->impl, s.choices, &s.count, err);
     for (int i = 0; status == CNN_OK && i < cnn_impl_count(registry); i++) {

@@ -112,7 +112,7 @@ static cnn_status set_up(sweep *s, cnn_error *err)
     const cli_options *o = b->options;
     int bad = 0;
     cnn_status status = read_options(s, err);
-    if (status == CNN_OK) status = cli_sink_open(o->out, cli_records(o), &b->output.sink, err);
+    if (status == CNN_OK) status = cli_sink_open(o, &b->output.sink, err);
     if (status == CNN_OK) cli_shard_mark(o, b->output.sink);
     if (status == CNN_OK) status = cli_report_lost(o, b->output.sink, &o->watch->failed, err);
     if (status == CNN_OK) status = sweep_rows_read(&s->rows, o->out, &bad, err);
@@ -121,7 +121,7 @@ static cnn_status set_up(sweep *s, cnn_error *err)
     if (status == CNN_OK) status = bench_open(b, true, err);
     for (int i = 0; status == CNN_OK && i < b->sessions.count; i++)
         cnn_libraries_id(&b->sessions.list[i], s->libraries[i]);
-    if (status == CNN_OK && o->tune) status = cli_sink_share(o->tune, &s->tune, err);
+    if (status == CNN_OK && o->tune) status = cli_sink_share(o, o->tune, &s->tune, err);
     return status;
 }
 

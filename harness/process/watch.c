@@ -2,6 +2,7 @@
  * it stops and goes on with the run, and what is sent to it alone reaches the run, too. */
 #include "watch.h"
 
+#include "apart.h"
 #include "harness/base/clock.h"
 #include "interrupt.h"
 
@@ -11,61 +12,22 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
 
-/* ---- In the run. */
-
-/* In hand, from now on, is whoever `key` names. */
-static void start_clock(run_watch *w) { child_hand(&w->run, w->key[0] != '\0'); }
-
-bool watch_take(run_watch *w, int64_t number)
-{
-    if (!w->on) return true;
-    if (number < w->done) return false;
-    w->number = number;
-    start_clock(w);
-    return true;
-}
-
-void watch_done(run_watch *w)
-{
-    if (!w->on) return;
-    start_clock(w); /* a copy that a kernel forked ends here, uncounted */
-    w->done = w->number + 1;
-    w->number = -1;
-}
-
-bool watch_enter(run_watch *w, const char *key, const char *doing)
-{
-    if (!w->on) return true;
-    snprintf(w->key, sizeof w->key, "%s", key != NULL ? key : "");
-    snprintf(w->doing, sizeof w->doing, "%s", key != NULL ? doing : "");
-    start_clock(w);
-    return key == NULL || watch_find(w, key, w->number) == NULL;
-}
-
-void watch_tick(run_watch *w)
-{
-    if (w->on) start_clock(w);
-}
-
-watch_death *watch_find(run_watch *w, const char *key, int64_t number)
-{
-    for (int i = 0; i < w->n_deaths; i++)
-        if (w->deaths[i].number == number && (key == NULL || strcmp(w->deaths[i].key, key) == 0)) return &w->deaths[i];
-    return NULL;
-}
-
-/* ---- In the process that watches. */
-
-static volatile sig_atomic_t watched; /* for the handler */
+static volatile sig_atomic_t watched; /* for the handlers: the run, and what this process waits for */
+static sem_t *bell;
 
 static void hand_on(int signal_number)
 {
     const int before = errno;
     (void)kill((pid_t)watched, signal_number);
     errno = before;
+}
+
+static void ring(int signal_number)
+{
+    (void)signal_number;
+    (void)sem_post(bell);
 }
 
 static void set_handler(int signal_number, void (*handler)(int))
@@ -88,20 +50,45 @@ static void stop_alike(pid_t pid, int signal_number)
 
 static int64_t limit_of(const run_watch *w) { return w->hung == 0 || w->limit_s < 20 ? w->limit_s : w->limit_s / 10; }
 
-static int wait_for(run_watch *w, pid_t pid, bool *hung)
+static cnn_status refuse_mail(const run_watch *w, mail_state state, cnn_error *err)
 {
-    const struct timespec pause = {.tv_nsec = 10000000};
-    int status;
+    if (state == MAIL_NO_MEMORY) return CNN_FAIL(err, CNN_OUT_OF_MEMORY, "no memory for a record");
+    return CNN_FAIL(
+        err, CNN_INTERNAL,
+        "a message to the process that writes the records is not the program's: a plug-in (%.140s) wrote over "
+        "memory that is not its own; the run was ended, and this message is not among the records",
+        w->loaded);
+}
+
+/* What the run has asked. */
+static cnn_status serve(const run_watch *w, const watch_service *service, cnn_error *err)
+{
+    for (mail_state state; (state = mail_take(service->mail)) != MAIL_NONE;) {
+        mail_answer answer = {.status = CNN_OK};
+        if (state == MAIL_PARTLY) continue;
+        if (state != MAIL_WHOLE) return refuse_mail(w, state, err);
+        service->answer(service->user, service->mail->message, service->mail->length, &answer);
+        mail_reply(service->mail, &answer);
+    }
+    return CNN_OK;
+}
+
+static cnn_status wait_for(run_watch *w, const watch_service *service, pid_t pid, int *ended, bool *hung,
+                           cnn_error *err)
+{
+    cnn_status status = CNN_OK;
     for (*hung = false;;) {
-        const pid_t got =
-            child_wait(&w->run, pid, WUNTRACED | (w->limit_s > 0 ? WNOHANG : 0), limit_of(w), &status, hung);
-        if (got < 0 && errno != EINTR) return -1;
-        if (got == pid && !WIFSTOPPED(status)) return status;
+        const pid_t got = child_wait(&w->run, pid, WUNTRACED | WNOHANG, limit_of(w), ended, hung);
+        if (got < 0 && errno != EINTR)
+            return CNN_FAIL(err, CNN_INTERNAL, "waiting for a child process: %s", strerror(errno));
+        if (got == pid && !WIFSTOPPED(*ended)) return status;
         if (got == pid) {
-            stop_alike(pid, WSTOPSIG(status));
+            stop_alike(pid, WSTOPSIG(*ended));
             if (atomic_load(&w->run.began) > 0) atomic_store(&w->run.began, cnn_now());
-        } else if (w->limit_s > 0) {
-            nanosleep(&pause, NULL);
+        } else if (status == CNN_OK && (status = serve(w, service, err)) != CNN_OK) {
+            (void)kill(pid, SIGKILL);
+        } else {
+            mail_wait(&w->box, w->limit_s > 0 ? 10 : 1000);
         }
     }
 }
@@ -161,15 +148,15 @@ static cnn_status fail_end(run_watch *w, int ended, cnn_error *err)
 }
 
 /* Waits for one run. CNN_OK: it said with which status to end (*status), or another run follows (-1). */
-static cnn_status wait_for_run(run_watch *w, pid_t pid, int *status, cnn_error *err)
+static cnn_status wait_for_run(run_watch *w, const watch_service *service, pid_t pid, int *status, cnn_error *err)
 {
     bool hung;
-    const int ended = wait_for(w, pid, &hung);
+    int ended;
     *status = -1;
-    if (ended == -1) return CNN_FAIL(err, CNN_INTERNAL, "waiting for a child process: %s", strerror(errno));
+    if (wait_for(w, service, pid, &ended, &hung, err) != CNN_OK) return err->status;
     if (child_said(&w->run, pid, ended)) {
         *status = WEXITSTATUS(ended);
-        return CNN_OK;
+        return service->end(service->user, *status, err);
     }
     if (!hung && WIFSIGNALED(ended) && is_default(w, WTERMSIG(ended))) {
         set_handler(WTERMSIG(ended), SIG_DFL);
@@ -178,11 +165,13 @@ static cnn_status wait_for_run(run_watch *w, pid_t pid, int *status, cnn_error *
     return note_death(w, ended, hung) ? CNN_OK : fail_end(w, ended, err);
 }
 
-static pid_t start_run(run_watch *w)
+static pid_t start_run(run_watch *w, const watch_service *service)
 {
     w->key[0] = w->loaded[0] = '\0';
     w->number = -1;
     w->next = 0;
+    mail_begin(service->mail);
+    service->begin(service->user);
     return child_start(&w->run);
 }
 
@@ -194,26 +183,39 @@ cnn_status watch_new(run_watch **result, cnn_error *err)
     return CNN_FAIL(err, CNN_OUT_OF_MEMORY, "no memory to share with a child process");
 }
 
-cnn_status watch_begin(run_watch *w, int64_t limit_s, int *ended, cnn_error *err)
+/* As they were before the first run. */
+static void begin_run(int shown)
+{
+    set_handler(SIGTSTP, SIG_DFL);
+    set_handler(SIGCONT, SIG_DFL);
+    set_handler(SIGCHLD, SIG_DFL);
+    apart_begin(shown);
+}
+
+cnn_status watch_begin(run_watch *w, int64_t limit_s, const watch_service *service, int *ended, cnn_error *err)
 {
     cnn_status status = CNN_OK;
     interrupt_share(&w->interrupted);
     w->limit_s = limit_s;
     w->on = true;
     *ended = -1;
+    bell = &w->box.bell;
+    set_handler(SIGCHLD, ring);
+    const int shown = apart_hide();
     while (status == CNN_OK && *ended < 0) {
-        const pid_t pid = start_run(w);
-        if (pid < 0) return CNN_FAIL(err, CNN_INTERNAL, "no child process can be started: %s", strerror(errno));
+        const pid_t pid = start_run(w, service);
+        if (pid < 0) status = CNN_FAIL(err, CNN_INTERNAL, "no child process can be started: %s", strerror(errno));
+        if (pid < 0) break;
         if (pid == 0) {
-            set_handler(SIGTSTP, SIG_DFL); /* as they were before the first run */
-            set_handler(SIGCONT, SIG_DFL);
+            begin_run(shown);
             return CNN_OK;
         }
         watched = pid;
         interrupt_catch();
         set_handler(SIGTSTP, hand_on);
         set_handler(SIGCONT, hand_on);
-        status = wait_for_run(w, pid, ended, err);
+        status = wait_for_run(w, service, pid, ended, err);
     }
+    apart_show(shown);
     return status;
 }

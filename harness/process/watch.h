@@ -9,6 +9,7 @@
 
 #include "child.h"
 #include "harness/cnn.h"
+#include "mail.h"
 
 enum { WATCH_KEY_MAX = 512, WATCH_DOING_MAX = 96, WATCH_HOW_MAX = 256, WATCH_DEATHS_MAX = 192, WATCH_KEPT = 1 << 24 };
 
@@ -34,14 +35,26 @@ typedef struct run_watch {
     int64_t failed; /* the caller's: deaths that were told */
     int hung;       /* how many deaths were for time; who hangs once is likely to do so again: then it gets a tenth */
     int n_deaths;
+    mail_box box; /* what the run asks the process that watches */
     watch_death deaths[WATCH_DEATHS_MAX];
     _Alignas(16) unsigned char kept[WATCH_KEPT]; /* the command's, zeros at first; what nobody touches costs nothing */
 } run_watch;
 
+/* What the process that watches does for the run. */
+typedef struct watch_service {
+    mail *mail; /* this process's end, in memory that is not shared */
+    void *user;
+    void (*begin)(void *user); /* a run is about to start */
+    void (*answer)(void *user, char *message, size_t length, mail_answer *answer);
+    /* The run said that it ended with this status. Another status than CNN_OK: it did not do all that it had to. */
+    cnn_status (*end)(void *user, int status, cnn_error *err);
+} watch_service;
+
 cnn_status watch_new(run_watch **result, cnn_error *err);
-/* Goes on in a child process, where *ended is -1. This one waits for it, and must end as it did: with the status
- * *ended, or, where it said none, with the error. The process must have no threads yet. */
-cnn_status watch_begin(run_watch *w, int64_t limit_s, int *ended, cnn_error *err);
+/* Goes on in a child process, where *ended is -1. This one serves it, waits for it, and must end as it did: with the
+ * status *ended, or, where it said none, with the error. Until then no other process can look into this one or change
+ * it. The process must have no threads yet. */
+cnn_status watch_begin(run_watch *w, int64_t limit_s, const watch_service *service, int *ended, cnn_error *err);
 
 /* In the run. Take, done: around every case, in order; take: false: a run before this one did it. */
 bool watch_take(run_watch *w, int64_t number);

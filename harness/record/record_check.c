@@ -157,13 +157,26 @@ static void check_field(const char *kind, const cJSON *item, record_fault *each,
         refuse_name(kind, item->string, each, user);
 }
 
+static bool is_kind(const char *kind)
+{
+    for (int i = 0; strchr(kind, ',') == NULL && i < ROWS; i++)
+        if (lists(rows[i].kinds, kind)) return true;
+    return false;
+}
+
+bool record_known(const char *line, size_t length)
+{
+    const cnn_record record = {.object = record_parse(line, length)};
+    const bool known = record.object != NULL && is_kind(record_get_text(&record, "kind"));
+    cJSON_Delete(record.object);
+    return known;
+}
+
 void record_check(const cnn_record *record, record_fault *each, void *user)
 {
     const char *kind = record_get_text(record, "kind");
     const cJSON *item;
-    bool known = false;
-    for (int i = 0; i < ROWS && !known; i++) known = lists(rows[i].kinds, kind);
-    if (!known || strchr(kind, ',') != NULL) {
+    if (!is_kind(kind)) {
         char text[160];
         snprintf(text, sizeof text, "is '%.64s', which this version does not know", kind);
         each(user, "kind", text, true);

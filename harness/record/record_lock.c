@@ -85,3 +85,11 @@ cnn_status record_lock_hand_down(int fd, cnn_error *err)
     if (fcntl(fd, F_SETFD, 0) == 0 && setenv(variable, text, 1) == 0) return CNN_OK;
     return CNN_FAIL(err, CNN_IO, "the lock of the records cannot be handed down: %s", strerror(errno));
 }
+
+void record_lock_let_go(void)
+{
+    const char *text = getenv(variable);
+    const int fd = text != NULL ? atoi(text) : -1;
+    if (fd > STDERR_FILENO) close(fd);
+    (void)unsetenv(variable);
+}

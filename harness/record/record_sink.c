@@ -1,27 +1,18 @@
-/* record_sink.c: where records go: one line, one write(2), one fsync.
- *
- * A line reaches the file in a single write to a descriptor opened for appending, so a kill leaves whole lines, and at
- * worst one torn line at the end, which the next run cuts off before it appends. */
+/* record_sink.c: where records go: a file, standard output, or the process that holds both (record_keeper.h). */
+#include "record_keeper.h"
 #include "record_object.h"
 
-#include "harness/base/input.h"
-
 #include <errno.h>
-#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 struct record_sink {
-    char *path; /* NULL: no file */
-    int fd;
-    FILE *json;          /* (optional) where each record goes, too */
-    bool torn;           /* the last write failed in mid-line, and what it left could not be taken back */
-    bool shared;         /* not locked */
-    int unlocked;        /* errno: why it could not be locked */
-    int64_t cut;         /* bytes of half a line that were at the file's end when it was opened */
-    record_there *there; /* NULL: nothing is */
+    record_file *file;     /* NULL: none */
+    FILE *json;            /* (optional) where each record goes, too */
+    record_keeper *keeper; /* NULL: they are this process's own */
+    kept_sink kept;
+    bool to_file, to_json; /* of the keeper */
+    record_there *there;   /* NULL: nothing is */
     void *user;
     struct {
         record_pair text;
@@ -70,122 +61,34 @@ void record_sink_pass_over(record_sink *sink, record_there *there, void *user)
     sink->user = user;
 }
 
-static cnn_status io_error(const record_sink *sink, int code, cnn_error *err)
+int64_t record_sink_cut(const record_sink *sink)
 {
-    return CNN_FAIL(err, CNN_IO, "cannot write %s: %s", sink->path ? sink->path : "standard output", strerror(code));
+    return !sink ? 0 : sink->keeper ? sink->kept.cut : sink->file ? record_file_cut(sink->file) : 0;
 }
 
-/* All of it, however many calls it takes; 0, or errno. *written says how far it came. */
-static int write_all(int fd, const char *bytes, size_t count, size_t *written)
+int record_sink_unlocked(const record_sink *sink)
 {
-    for (*written = 0; *written < count;) {
-        ssize_t n = write(fd, bytes + *written, count - *written);
-        if (n >= 0)
-            *written += (size_t)n;
-        else if (errno != EINTR)
-            return errno;
-    }
-    return 0;
+    return !sink ? 0 : sink->keeper ? sink->kept.unlocked : sink->file ? record_file_unlocked(sink->file) : 0;
 }
 
-/* Where the last line begins, of a file that does not end with one's end. */
-static off_t last_line(int fd, off_t size)
+static cnn_status new_sink(record_sink **sink, cnn_error *err)
 {
-    char part[4096];
-    for (off_t end = size; end > 0;) {
-        const off_t start = end > (off_t)sizeof part ? end - (off_t)sizeof part : 0;
-        ssize_t n = pread(fd, part, (size_t)(end - start), start);
-        if (n <= 0) return size; /* it cannot be read: nothing is cut */
-        for (; n > 0; n--)
-            if (part[n - 1] == '\n') return start + n;
-        end = start;
-    }
-    return 0;
+    *sink = calloc(1, sizeof **sink);
+    return *sink ? CNN_OK : CNN_FAIL(err, CNN_OUT_OF_MEMORY, "no memory for the record file");
 }
 
-/* A killed run, or a full disk, may have left half a line: it goes, for it would stop whoever reads the file line by
- * line. A whole record whose newline alone is missing gets it. */
-static int heal(record_sink *sink)
+static cnn_status give_up(record_sink **sink, cnn_status status)
 {
-    struct stat info;
-    char last = '\n';
-    size_t written;
-    if (fstat(sink->fd, &info) != 0) return errno;
-    if (!S_ISREG(info.st_mode) || info.st_size == 0) return 0;
-    if (pread(sink->fd, &last, 1, info.st_size - 1) != 1) return errno;
-    if (last == '\n') return 0;
-    const off_t start = last_line(sink->fd, info.st_size);
-    const size_t length = (size_t)(info.st_size - start);
-    char *line = malloc(length + 1);
-    if (!line) return ENOMEM;
-    const bool read = pread(sink->fd, line, length, start) == (ssize_t)length;
-    line[length] = '\0';
-    const bool whole = read && record_whole(line, length);
-    free(line);
-    if (!read || whole) return write_all(sink->fd, "\n", 1, &written);
-    if (ftruncate(sink->fd, start) != 0) return errno;
-    sink->cut = (int64_t)length;
-    return 0;
+    record_sink_close(*sink);
+    *sink = NULL;
+    return status;
 }
 
-int64_t record_sink_cut(const record_sink *sink) { return sink ? sink->cut : 0; }
-int record_sink_unlocked(const record_sink *sink) { return sink ? sink->unlocked : 0; }
-
-/* A file that is something else (a program, a network) is not spoiled by lines at its end: its first line must be a
- * record, or the beginning of one that a kill tore. Pipes and terminals hold nothing yet. */
-static cnn_status check_old(const record_sink *sink, cnn_error *err)
+static cnn_status open_sink(const char *path, FILE *json, bool shared, record_sink **sink, cnn_error *err)
 {
-    struct stat info;
-    char *line = NULL;
-    size_t size = 0;
-    ssize_t length;
-    if (fstat(sink->fd, &info) != 0 || !S_ISREG(info.st_mode) || info.st_size == 0) return CNN_OK;
-    FILE *file = fopen(sink->path, "re");
-    if (file == NULL) return io_error(sink, errno, err);
-    do length = input_line(&line, &size, file);
-    while (length > 0 && strspn(line, " \t\r\n") == (size_t)length);
-    while (length > 0 && strchr("\r\n", line[length - 1]) != NULL) line[--length] = '\0';
-    const bool good = length < 0 ? feof(file) != 0 : record_begins(line, (size_t)length);
-    free(line);
-    fclose(file);
-    if (good) return CNN_OK;
-    return CNN_FAIL(err, CNN_BAD_FORMAT, "%.400s is no file of records, so nothing is appended to it: name another",
-                    sink->path);
-}
-
-/* Reading is needed to see the first and the last byte; a pipe or a terminal may allow writing only. */
-static cnn_status open_file(record_sink *sink, cnn_error *err)
-{
-    int code = 0;
-    sink->fd = open(sink->path, O_RDWR | O_APPEND | O_CREAT | O_CLOEXEC, 0666);
-    if (sink->fd < 0) sink->fd = open(sink->path, O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC, 0666);
-    if (sink->fd < 0) return io_error(sink, errno, err);
-    cnn_status status = sink->shared ? CNN_OK : record_lock(sink->fd, sink->path, &sink->unlocked, err);
-    if (status == CNN_OK) status = check_old(sink, err);
-    if (status == CNN_OK) code = heal(sink);
-    return code == 0 ? status : io_error(sink, code, err);
-}
-
-static cnn_status open_sink(const char *path, FILE *json, bool shared, record_sink **result, cnn_error *err)
-{
-    *result = NULL;
-    record_sink *sink = calloc(1, sizeof *sink);
-    if (!sink) return CNN_FAIL(err, CNN_OUT_OF_MEMORY, "no memory for the record file");
-    sink->fd = -1;
-    sink->json = json;
-    sink->shared = shared;
-    if (path) {
-        sink->path = strdup(path);
-        if (!sink->path) {
-            record_sink_close(sink);
-            return CNN_FAIL(err, CNN_OUT_OF_MEMORY, "no memory for the record file");
-        }
-        if (open_file(sink, err) != CNN_OK) {
-            record_sink_close(sink);
-            return err->status;
-        }
-    }
-    *result = sink;
+    if (new_sink(sink, err) != CNN_OK) return err->status;
+    (*sink)->json = json;
+    if (path && record_file_open(path, shared, &(*sink)->file, err) != CNN_OK) return give_up(sink, err->status);
     return CNN_OK;
 }
 
@@ -199,31 +102,21 @@ cnn_status record_sink_share(const char *path, record_sink **sink, cnn_error *er
     return open_sink(path, NULL, true, sink, err);
 }
 
+cnn_status record_sink_keep(record_keeper *keeper, const record_kept *what, record_sink **sink, cnn_error *err)
+{
+    if (new_sink(sink, err) != CNN_OK) return err->status;
+    record_sink *s = *sink;
+    s->to_file = what->path != NULL;
+    s->to_json = what->json;
+    if (!s->to_file && !s->to_json) return CNN_OK;
+    s->keeper = keeper;
+    if (record_keeper_open(keeper, what, &s->kept, err) != CNN_OK) return give_up(sink, err->status);
+    return CNN_OK;
+}
+
 cnn_status record_sink_hand_down(const record_sink *sink, cnn_error *err)
 {
-    return sink->fd >= 0 ? record_lock_hand_down(sink->fd, err) : CNN_OK;
-}
-
-/* Half a line at the end of a file (a full disk), unless others wrote behind it. */
-static bool take_back(int fd, size_t written)
-{
-    struct stat info;
-    const off_t end = lseek(fd, 0, SEEK_CUR);
-    if (end < (off_t)written || fstat(fd, &info) != 0 || !S_ISREG(info.st_mode) || info.st_size != end) return false;
-    return ftruncate(fd, end - (off_t)written) == 0;
-}
-
-static cnn_status append_line(record_sink *sink, const char *line, size_t length, cnn_error *err)
-{
-    size_t written;
-    int code = sink->torn ? write_all(sink->fd, "\n", 1, &written) : 0;
-    if (code == 0) {
-        code = write_all(sink->fd, line, length, &written);
-        sink->torn = written > 0 && written < length && !take_back(sink->fd, written);
-    }
-    /* Not every kind of file can be synced (a pipe cannot); only a disk that refuses the data is an error. */
-    if (code == 0 && fsync(sink->fd) != 0 && errno != EINVAL && errno != ENOTSUP && errno != EROFS) code = errno;
-    return code == 0 ? CNN_OK : io_error(sink, code, err);
+    return sink->file ? record_lock_hand_down(record_file_fd(sink->file), err) : CNN_OK;
 }
 
 /* With its end. */
@@ -231,7 +124,11 @@ static cnn_status put_line(record_sink *sink, const cnn_record *record, const ch
 {
     cnn_status status = CNN_OK;
     const bool there = sink->there && sink->there(sink->user, record);
-    if (sink->path && !there) status = append_line(sink, line, length, err);
+    if (sink->keeper) {
+        if (there && !sink->to_json) return CNN_OK;
+        return record_keeper_write(sink->keeper, &sink->kept, sink->to_file && !there, line, length, err);
+    }
+    if (sink->file && !there) status = record_file_append(sink->file, line, length, err);
     if (sink->json && (fwrite(line, 1, length, sink->json) != length || fflush(sink->json) != 0) && status == CNN_OK)
         status = CNN_FAIL(err, CNN_IO, "cannot write standard output: %s", strerror(errno));
     return status;
@@ -261,7 +158,7 @@ cnn_status record_write(record_sink *sink, cnn_record *record, cnn_error *err)
         status = CNN_FAIL(err, CNN_OUT_OF_MEMORY, "no memory for a record");
         goto cleanup;
     }
-    if (!sink->path && !sink->json) goto cleanup;
+    if (!sink->file && !sink->json && !sink->keeper) goto cleanup;
     line = cJSON_PrintUnformatted(record->object);
     if (!line) {
         status = CNN_FAIL(err, CNN_OUT_OF_MEMORY, "no memory for a record");
@@ -279,7 +176,6 @@ cleanup:
 void record_sink_close(record_sink *sink)
 {
     if (!sink) return;
-    if (sink->fd >= 0) close(sink->fd);
-    free(sink->path);
+    record_file_close(sink->file);
     free(sink);
 }

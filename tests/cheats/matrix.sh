@@ -13,11 +13,11 @@ while read -r name <&3; do
         "$here/run.sh" "$benchcnn" "$built" "$name" "$rows" >"$said" 2>&1 || { cat "$said" && failed=1; }
     else # it keeps its row
         grep -F "| \`$name\` |" "$page" >>"$rows" ||
-            echo "| \`$name\` | | | | | | | not run yet | $(sed -n '1,/\*\//p' "$here/$name".c* | tr '\n' ' ' | sed -E 's@^/\* @@; s@ *\*/.*@@; s@ +\* +@ @g') |" >>"$rows"
+            echo "| \`$name\` | | | | | | | | not run yet | $(sed -n '1,/\*\//p' "$here/$name".c* | tr '\n' ' ' | sed -E 's@^/\* @@; s@ *\*/.*@@; s@ +\* +@ @g') |" >>"$rows"
     fi
 done 3<"$names"
 honest=$(grep -cE '^\| `(cuda_)?honest' "$rows")
-open=$(awk -F'|' '$9 ~ /[a-z]/' "$rows" | grep -cvE '`(cuda_)?honest')
+open=$(awk -F'|' '$10 ~ /[a-z]/' "$rows" | grep -cvE '`(cuda_)?honest')
 cat >"$page" <<END
 # The museum of cheats
 
@@ -30,11 +30,11 @@ $(($(wc -l <"$rows") - honest)) cheats and $honest honest plug-ins; $open cheats
 
 Load: refused when it is loaded, registered or opened. Verify: the checks that failed. Bench: its output, or its place in the record, was refused;
 honest: it got a figure, which is that of honest work, for what it pretends comes to nothing there.
-Clock: what its timer says cannot be. Exit: it ended or crashed the process, and that was told. Training: \`train\` gave no figure. The last column but one
+Clock: what its timer says cannot be. Exit: it ended or crashed the process, and that was told. Records: it was told that something else changed the file. Training: \`train\` gave no figure. The last column but one
 names the commands that are fooled today (\`-plain\`: without \`--isolate\` only; \`-isolate\`: with it only).
 
-| cheat | load | verify | bench | clock | exit | training | not caught yet | what it does |
-|---|:-:|---|:-:|:-:|:-:|:-:|---|---|
+| cheat | load | verify | bench | clock | exit | records | training | not caught yet | what it does |
+|---|:-:|---|:-:|:-:|:-:|:-:|:-:|---|---|
 END
 cat "$rows" >>"$page"
 exit $failed

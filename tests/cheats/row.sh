@@ -10,7 +10,7 @@ said() { # KIND PATTERN: whether one of those commands, whose names begin so, sa
 }
 # WHAT, or another word than 'x' for it, when it holds.
 mark() { "${@:2}" && printf '%s' "$1"; }
-ends='ended (its|the) process|its process (was )?ended|a crash, with plug-ins'
+ends='ended (its|the) process|a plug-in ended it|its process (was )?ended|a crash, with plug-ins'
 checks=$(for command in "${caught[@]}"; do
     [[ $command == verify-* || $command == fuzz ]] || continue
     grep -hoE '"check":"[a-z]+","state":"(FAILED|MISTRUSTED)"' "$tmp/$command.jsonl" 2>/dev/null | cut -d'"' -f4
@@ -23,8 +23,9 @@ bench=$(mark x said 'bench-*' 'FAILED: ')
 [ -n "$bench" ] || bench=$(mark unsupported said 'bench-*' '[1-9][0-9]* not supported')
 commands_missed=$(printf '%s\n' "${missed[@]}" | grep . | paste -sd' ' | sed -E 's/(verify|bench)-plain \1-isolate/\1/g')
 what=$(sed -n '1,/\*\//p' "$here/$name".c* | tr '\n' ' ' | sed -E 's@^/\* @@; s@ *\*/.*@@; s@ +\* +@ @g; s@\|@/@g')
-printf '| `%s` | %s | %s | %s | %s | %s | %s | %s | %s |\n' "$name" \
+printf '| `%s` | %s | %s | %s | %s | %s | %s | %s | %s | %s |\n' "$name" \
     "$(mark x said '*' 'benchcnn: plug-in |loading it:|opening and closing it:')" "$checks" "$bench" \
     "$(mark x said 'bench-*' "$clock")" "$(mark x said '*' "$ends")" \
+    "$(mark x said '*' 'benchcnn: .*(something else|this program did not write|in the place of a record)')" \
     "$(for command in "${caught[@]}"; do case $command:${want[$command]%%:*} in train:[1-9] | profile:[1-9]) echo x && break ;; esac; done)" \
     "$commands_missed" "$what"

@@ -17,6 +17,10 @@ tmp=$(mktemp -d)
 trap 'rm -rf "$tmp"' EXIT
 cd "$tmp" || exit 2
 ulimit -c 0
+for fd in /proc/$$/fd/*; do # what this test inherited is not for a plug-in to write to
+    fd=${fd##*/}
+    [ "$fd" -le 2 ] || [ "$fd" -eq 255 ] || eval "exec $fd>&-"
+done
 unset OPENBLAS_CORETYPE OPENBLAS_L2_SIZE OPENBLAS_BLOCK_FACTOR CUDA_LAUNCH_BLOCKING BENCHCNN_DATA # a warning is no finding
 export LC_ALL=C
 mark=BENCHCNN_CHEAT_RUN=$$.$RANDOM # in the environment of what the command starts
@@ -110,6 +114,11 @@ judge() {
     [ "$left" -eq 0 ] || { echo "it leaves $left processes behind" && return; }
     ! grep -q $'\e' "$tmp/$1" || { echo "its text holds escape sequences" && return; }
     ! grep -qsE '":-?[0-9]+,[0-9]' "$records" || { echo "its records are no JSON" && return; }
+    ! grep -qs '"impl":"forged"' "$records" || [ "$2" -ne 0 ] || { echo "its records hold one that nobody made" && return; }
+    case $1:$2 in verify-*:0 | bench-*:0) # whose last record says that all is there
+        { head -n 1 "$records" && tail -n 1 "$records"; } 2>/dev/null | grep -cE "\"kind\":\"(begin|end)\"" | grep -qx 2 ||
+            { echo "records are lost" && return; } ;;
+    esac
     ! grep -qE '[BC]{96}' "$tmp/$1" || { echo "it prints what lies behind a name" && return; }
     [ "$2" -lt 132 ] || { echo "the program crashes" && return; }
     if [ "${want[$1]%%:*}" -eq 0 ]; then
@@ -119,7 +128,8 @@ judge() {
     fi
     [ "$2" -ne 0 ] || { echo "status 0" && return; }
     case $1 in bench* | train)
-        grep -qsE '"median_s":-?[0-9]|"kind":"epoch".*"seconds":-?[0-9]|"kind":"conv".*"state":"PASSED"' "$records" && echo "there is a figure" ;;
+        grep -svF '"impl":"forged"' "$records" | # of which the command says that it did not write it
+            grep -qE '"median_s":-?[0-9]|"kind":"epoch".*"seconds":-?[0-9]|"kind":"conv".*"state":"PASSED"' && echo "there is a figure" ;;
     esac
 }
 

@@ -89,6 +89,8 @@ bad "results[1].command is no text" '{"results":[{"command":"a","median":1},{"me
 bad "results[0].times[1] is -1" '{"results":[{"command":"a","median":1,"times":[1,-1]}]}'
 bad "results[0].times is no list" '{"results":[{"command":"a","median":1,"times":1}]}'
 bad "median is 5, and its times' median is 2" '{"results":[{"command":"a","median":5,"times":[1,2,3]}]}'
+bad "results[0].parameters is no object" '{"results":[{"command":"a","median":1,"parameters":["n"]}]}'
+bad "parameters holds a name twice" '{"results":[{"command":"a","median":1,"parameters":{"n":"1","n":"2"}}]}'
 bad "results[0].median is inf" '{"results":[{"command":"a","median":1e999}]}'
 bad "benchmarks[0].time_unit is none of ns, us, ms, s" '{"context":{},"benchmarks":[{"name":"a","real_time":1,"time_unit":"min"}]}'
 bad "benchmarks[0].real_time is not there" '{"context":{},"benchmarks":[{"name":"a","time_unit":"s"}]}'

@@ -1,0 +1,17 @@
+/* It computes, and in each call empties the file of records, which it finds among the files that its process and the
+ * watching one have open: what was wrong or slow is forgotten. */
+#include "shared/cheat.h"
+#include "shared/records.h"
+
+static void empty(const char *path)
+{
+    if (truncate(path, 0) != 0) return;
+}
+
+static cnn_status trick(cnn_context *c, const cnn_plan *plan, const cnn_weighted_args *a, cnn_error *err)
+{
+    find_open_records(empty);
+    return honest_weighted(c, plan, a, err);
+}
+
+KERNEL_CHEAT(truncates_records)
