@@ -6,6 +6,7 @@
 
 #include "bench/epoch.h"
 #include "bench/goal.h"
+#include "bench/measure/energy.h"
 #include "cli/cli.h"
 #include "cli/ranks.h"
 #include "cli/sessions.h"
@@ -102,6 +103,7 @@ typedef struct train_run {
     const clock_watch *watch;       /* what else the machine did; NULL where nothing is timed */
     clock_report clocks;            /* of the epoch at hand */
     double looked;                  /* when, in an epoch, the GPU's clock was last read */
+    energy_report energy;           /* with --energy, where it could be measured */
     epoch_sum sum;
 } train_run;
 
@@ -159,6 +161,10 @@ void train_note_loss(train_run *r, const trainer_result *e);
 bool train_out_of_patience(const train_run *r);
 bool train_open_ended(const cli_options *options);
 void train_say_stop(const train_run *r);
+
+/* energy.c: --energy: into r->energy, with the trainer started; and what it came to, in a line. */
+cnn_status train_measure_energy(train_run *r, cnn_error *err);
+void train_say_energy(const train_run *r);
 
 /* weights.c: --load: into r->weights and r->setting, before it is known whether --out holds the point. --save: behind
  * the last epoch, unless the training diverged or FAILED, which is said. Nothing without the option. */

@@ -217,6 +217,10 @@ cnn_status train_set_up(train *t, cnn_error *err)
     cnn_status status = train_read_options(t, err);
     if (status == CNN_OK)
         status = cnn_net_load(t->net, &t->types.types[0], t->batches[0], (uint64_t)o->seed, &network, err);
+    if (status == CNN_OK && o->energy && rank_size(t->ranks) > 1)
+        status = CNN_FAIL(err, CNN_BAD_ARGUMENT,
+                          "--energy measures the device of one process, and %d ranks train: start one process",
+                          rank_size(t->ranks));
     cnn_build_id(o->plugin.items, o->plugin.count, t->build);
     if (status == CNN_OK) status = open_output(t, err);
     if (status == CNN_OK) status = cli_report_lost(o, t->output.sink, &o->watch->failed, err);
