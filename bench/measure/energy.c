@@ -43,7 +43,7 @@ static cnn_status next_step(energy_meter *m, double *joules, double *when, cnn_e
         if (readable && *joules > first) return CNN_OK;
         if (readable && *joules < first) readable = false; /* it was set back */
     }
-    return readable ? CNN_FAIL(err, CNN_UNAVAILABLE, "its counter of energy stands still for %g s", wait_s)
+    return readable ? CNN_FAIL(err, CNN_UNAVAILABLE, "its counter of energy did not move in %g s", wait_s)
                     : CNN_FAIL(err, CNN_UNAVAILABLE, "its counter of energy can no longer be read");
 }
 

@@ -16,8 +16,8 @@ typedef struct energy_meter energy_meter;
 typedef struct energy_report {
     const char *by;                     /* "NVML", "RAPL"; NULL: nothing was measured */
     double joules, seconds, idle_watts; /* of the span; idle: in the second before it */
-    double utilisation;                 /* share of the time in which a kernel of the GPU ran; NaN: not told */
-    int64_t memory_used;                /* bytes of the GPU's memory, the most seen, of all programs; 0: not told */
+    double utilisation;                 /* share of the time in which a kernel of the GPU ran; NaN: not known */
+    int64_t memory_used;                /* bytes of the GPU's memory, the most seen, of all programs; 0: not known */
     int64_t epochs, images;             /* the caller's: what was done in the span; the training images of an epoch */
 } energy_report;
 
@@ -31,12 +31,12 @@ cnn_status energy_open(const cnn_session *session, const energy_places *places, 
 void energy_close(energy_meter *meter); /* NULL is accepted */
 
 /* Takes more than a second, in which the device is to be idle; the span begins when it returns. CNN_UNAVAILABLE where
- * the counter stands still. */
+ * the counter does not move. */
 cnn_status energy_begin(energy_meter *meter, cnn_error *err);
 /* Now and then within the span, of a GPU also how busy it is. Costs a call of NVML, or a read of a small file. */
 void energy_look(energy_meter *meter);
 bool energy_enough(const energy_meter *meter); /* the span has lasted ENERGY_SECONDS */
-/* The span ends when it is called; returns with the counter's next step. CNN_UNAVAILABLE where it stands still. */
+/* The span ends when it is called; returns with the counter's next step. CNN_UNAVAILABLE where it does not move. */
 cnn_status energy_end(energy_meter *meter, energy_report *report, cnn_error *err);
 
 double energy_per_epoch(const energy_report *report); /* joules; NaN: nothing was measured */

@@ -53,7 +53,7 @@ cnn_status train_report_epoch(train_run *r, int64_t epoch, const trainer_result 
     energy_record(record, &r->energy);
     train_ranks_record(r, e, record);
     if (t->n_goals > 0) {
-        record_real(record, "until_loss", t->goals[t->n_goals - 1]);
+        record_real(record, t->goal_of == GOAL_ACCURACY ? "until_accuracy" : "until_loss", t->goals[t->n_goals - 1]);
         record_bool(record, "reached", train_reached(r, e));
     }
     if (t->options->patience > 0) {

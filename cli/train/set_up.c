@@ -47,7 +47,7 @@ cnn_status train_read_options(train *t, cnn_error *err)
                                  .profile = o->profile,
                                  .workers = t->workers[0]};
     if (status == CNN_OK) status = cnn_optimizer_parse(o->optimizer, &t->params.optimizer, err);
-    /* --until-loss and --patience need room: one epoch is no limit then, unless it was asked for */
+    /* --until-loss and the like need room: one epoch is no limit then, unless it was asked for */
     const bool given = cli_given(o, "epochs");
     t->epochs = train_open_ended(o) && !given ? EPOCHS_UNTIL : o->epochs;
     return status == CNN_OK ? rate_schedule_parse(o->schedule, given ? o->epochs : 0, &t->schedule, err) : status;

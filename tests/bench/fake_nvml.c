@@ -1,6 +1,6 @@
 /* fake_nvml.c: a shared object with NVML's functions, for a machine without a GPU. Device 0 is fine; the one with the
  * bus id "hot" is throttled by heat. Device 0 takes 100 W, and 400 W more while this process computes; its counter of
- * energy takes a step every 20 ms. Device 1 has no such counter, that of device 2 stands still. */
+ * energy takes a step every 20 ms. Device 1 has no such counter, that of device 2 does not move. */
 #define _POSIX_C_SOURCE 200809L
 #include <string.h>
 #include <time.h>

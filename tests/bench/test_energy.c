@@ -76,8 +76,8 @@ static void what_cannot_be_measured_is_said(void **state)
     }
 }
 
-/* The counter of device 2 stands still: a span with it has no beginning. */
-static void a_counter_that_stands_still_is_said(void **state)
+/* The counter of device 2 does not move: a span with it has no beginning. */
+static void a_counter_that_does_not_move_is_said(void **state)
 {
     const cnn_session session = {.impl = &gpu, .device = 2};
     const energy_places places = {.nvml = library};
@@ -85,7 +85,7 @@ static void a_counter_that_stands_still_is_said(void **state)
     cnn_error err;
     assert_int_equal(energy_open(&session, &places, &meter, &err), CNN_OK);
     assert_int_equal(energy_begin(meter, &err), CNN_UNAVAILABLE);
-    assert_message(err, "stands still");
+    assert_message(err, "did not move");
     energy_close(meter);
 }
 
@@ -143,7 +143,7 @@ int main(int argc, char **argv)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_span_of_work),
         cmocka_unit_test(what_cannot_be_measured_is_said),
-        cmocka_unit_test(a_counter_that_stands_still_is_said),
+        cmocka_unit_test(a_counter_that_does_not_move_is_said),
         cmocka_unit_test(packages_are_added_up),
     };
     library = argc > 1 ? argv[1] : "";

@@ -27,7 +27,7 @@ for name in plain none; do
 done
 [ "$(results energy | wc -l)" -eq 18 ] || fail "not three epochs: $(results energy)"
 holds "no library" "$tmp/none.err" "no energy of mock:direct is measured: no NVML: |libnvidia-ml.so.1"
-[ -s "$tmp/plain.err" ] && grep energy "$tmp/plain.err" && fail "energy is told of without the option"
+[ -s "$tmp/plain.err" ] && grep energy "$tmp/plain.err" && fail "energy is spoken of without the option"
 
 # Every epoch has the figures, they agree with each other, and with the power that the library makes.
 [ "$(epochs energy | grep -o "\"\($(sed 's/|/\\|/g' <<<"$energy")\)\":" | sort | uniq -c | grep -c '^ *3 ')" -eq 9 ] || fail "a field is missing: $(epochs energy | head -1)"
@@ -51,7 +51,7 @@ train none plain --impl mock:direct --energy
 
 # The processors' counters, where there are any that may be read; else the reason.
 train none cpu --impl cpu:direct --energy
-epochs cpu | grep -q '"energy_by":"RAPL"' || grep -q 'no energy of cpu:direct is measured: .*\(RAPL\|energy_uj\|stands still\)' "$tmp/cpu.err" ||
+epochs cpu | grep -q '"energy_by":"RAPL"' || grep -q 'no energy of cpu:direct is measured: .*\(RAPL\|energy_uj\|did not move\)' "$tmp/cpu.err" ||
     fail "neither energy nor why not: $(cat "$tmp/cpu.err")"
 refused '--energy|--plan' train --net thesis --impl cpu --plan --energy
 refused '--energy|--profile' train --net thesis --impl cpu --profile --energy
