@@ -125,6 +125,7 @@ epoch_row epoch_row_of(const epoch_setting *setting, int64_t number, int64_t epo
                      .verified = checked != NULL && !failed,
                      .failed = failed,
                      .budget_used = checked != NULL ? checked->budget_used : NAN,
+                     .joules = NAN,
                      .check_seed = checked != NULL ? (int64_t)checked->seed : 0,
                      .marks = clock_marks(clocks),
                      .clocks = *clocks};
@@ -245,6 +246,7 @@ static void get_row(const cnn_record *record, const reader *from, epoch_row *row
     epoch_text(s->cpu, sizeof s->cpu, m ? m->cpu : "");
     epoch_text(s->gpu, sizeof s->gpu, m ? m->gpu : "");
     s->cores = m ? m->cores : 0;
+    row->joules = record_get_real(record, "joules_per_epoch");
     row->path = from->path;
     row->line = record_line(record);
     row->marks = bench_marks_of(record_get_text(record, "marks"));

@@ -44,6 +44,7 @@ typedef struct epoch_row {
     bool failed;   /* they did not: no number of it is a figure; such a row is written, never read back */
     char reason[VERIFY_TEXT_MAX], checked[128]; /* of the failure; which steps, as verify_training_result has them */
     double budget_used;
+    double joules;       /* read back only: of an epoch (measure/energy.h); NaN: not measured */
     int64_t check_seed;  /* those steps follow from it */
     unsigned marks;      /* BENCH_DISTURBED, BENCH_THROTTLED */
     clock_report clocks; /* written, not read back: marks are what is drawn from them */
@@ -108,6 +109,8 @@ int epoch_median(const epoch_table *table, const epoch_setting *setting, double 
 bool epoch_diverged(const epoch_table *table, const epoch_setting *setting);
 /* Whether the setting's epochs are there to the last: one numbered `epochs` or higher. */
 bool epoch_finished(const epoch_table *table, const epoch_setting *setting, int64_t epochs);
+/* Whether any of them tells the energy that an epoch takes. */
+bool epoch_energy_known(const epoch_table *table, const epoch_setting *setting);
 /* Whether there are any that another build measured. */
 bool epoch_measured_elsewhere(const epoch_table *table, const epoch_setting *setting);
 

@@ -93,6 +93,13 @@ bool epoch_finished(const epoch_table *table, const epoch_setting *setting, int6
     return false;
 }
 
+bool epoch_energy_known(const epoch_table *table, const epoch_setting *setting)
+{
+    for (int i = 0; i < table->count; i++)
+        if (table->rows[i].joules > 0 && epoch_same_setting(&table->rows[i].setting, setting)) return true;
+    return false;
+}
+
 bool epoch_measured_elsewhere(const epoch_table *table, const epoch_setting *setting)
 {
     for (int i = 0; i < table->count; i++)

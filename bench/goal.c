@@ -9,12 +9,31 @@
 
 static const char *const outcomes[GOAL_OUTCOMES] = {"reached", "not reached", "diverged"};
 
+static const char *const kinds[GOAL_KINDS] = {"loss", "accuracy"};
+
+bool goal_met(goal_kind of, double goal, double loss, double accuracy)
+{
+    return of == GOAL_ACCURACY ? accuracy >= goal : loss < goal;
+}
+
+bool goal_same(goal_kind of, double goal, const goal_row *row)
+{
+    return row->of == of && row->goal >= goal && row->goal <= goal;
+}
+
+const char *goal_text(goal_kind of, double goal, char text[64])
+{
+    snprintf(text, 64, of == GOAL_ACCURACY ? "%g %%" : "%g", of == GOAL_ACCURACY ? goal * 100 : goal);
+    return text;
+}
+
 const char *goal_outcome_text(goal_outcome outcome) { return outcomes[outcome]; }
 
 cnn_record *goal_record(const cnn_session *session, const goal_row *row)
 {
     char marks[128];
     cnn_record *record = epoch_record_new("goal", session, &row->setting);
+    record_text(record, "goal_of", kinds[row->of]);
     record_real(record, "goal", row->goal);
     record_text(record, "outcome", outcomes[row->outcome]);
     record_int(record, "epochs", row->epochs);
@@ -28,12 +47,13 @@ cnn_record *goal_record(const cnn_session *session, const goal_row *row)
 
 bool goal_row_read(const cnn_record *record, goal_row *row)
 {
-    const char *outcome = record_get_text(record, "outcome");
+    const char *outcome = record_get_text(record, "outcome"), *of = record_get_text(record, "goal_of");
     const double epochs = record_get_real(record, "epochs");
     if (strcmp(record_get_text(record, "kind"), "goal") != 0 || outcome == NULL) return false;
     row->outcome = GOAL_OUTCOMES;
     for (int i = 0; i < GOAL_OUTCOMES; i++)
         if (strcmp(outcome, outcomes[i]) == 0) row->outcome = (goal_outcome)i;
+    row->of = of != NULL && strcmp(of, kinds[GOAL_ACCURACY]) == 0 ? GOAL_ACCURACY : GOAL_LOSS; /* unsaid: loss */
     row->goal = record_get_real(record, "goal");
     row->epochs = epochs >= 1.0 && epochs < 1e9 ? (int64_t)epochs : 0;
     row->seconds = record_get_real(record, "seconds");
@@ -44,14 +64,12 @@ bool goal_row_read(const cnn_record *record, goal_row *row)
     return row->outcome < GOAL_OUTCOMES && row->epochs > 0 && isfinite(row->goal);
 }
 
-static bool same_goal(double a, double b) { return a >= b && a <= b; }
-
 cnn_status goal_table_add(goal_table *table, const goal_row *row, cnn_error *err)
 {
     int kept = 0;
     for (int i = 0; i < table->count; i++) {
         const goal_row *old = &table->rows[i];
-        const bool replaced = same_goal(old->goal, row->goal) && epoch_same_setting(&old->setting, &row->setting);
+        const bool replaced = goal_same(row->of, row->goal, old) && epoch_same_setting(&old->setting, &row->setting);
         if (!replaced && !epoch_other_build(&old->setting, &row->setting)) table->rows[kept++] = *old;
     }
     table->count = kept;
@@ -67,14 +85,15 @@ void goal_table_free(goal_table *table)
     *table = (goal_table){.count = 0};
 }
 
-const goal_row *goal_find(const goal_table *table, const epoch_setting *setting, double goal, int64_t epochs)
+const goal_row *goal_find(const goal_table *table, const epoch_setting *setting, goal_kind of, double goal,
+                          int64_t epochs)
 {
     for (int i = 0; i < table->count; i++) {
         const goal_row *row = &table->rows[i];
         const bool told = row->outcome == GOAL_REACHED    ? row->epochs <= epochs
                           : row->outcome == GOAL_DIVERGED ? true
                                                           : row->epochs >= epochs;
-        if (told && same_goal(row->goal, goal) && epoch_same_setting(&row->setting, setting)) return row;
+        if (told && goal_same(of, goal, row) && epoch_same_setting(&row->setting, setting)) return row;
     }
     return NULL;
 }

@@ -1,5 +1,5 @@
-/* goal.h: how long a training took until its test loss was below a goal (`train --until-loss`), as a record of kind
- * "goal" and back. */
+/* goal.h: how long a training took until its test loss was below a goal (`train --until-loss`), or its test accuracy
+ * at one (`--until-accuracy`), as a record of kind "goal" and back. */
 #ifndef BENCH_GOAL_H
 #define BENCH_GOAL_H
 
@@ -7,9 +7,12 @@
 
 typedef enum goal_outcome { GOAL_REACHED, GOAL_NOT_REACHED, GOAL_DIVERGED, GOAL_OUTCOMES } goal_outcome;
 
+typedef enum goal_kind { GOAL_LOSS, GOAL_ACCURACY, GOAL_KINDS } goal_kind;
+
 typedef struct goal_row {
     epoch_setting setting;
-    double goal; /* the test loss, a mean over the images, to be below */
+    goal_kind of;
+    double goal; /* the test loss, a mean over the images, to be below; the test accuracy, a share, to have at least */
     goal_outcome outcome;
     int64_t epochs;        /* up to the one that reached it; else up to the last */
     double seconds;        /* of these epochs, their tests included; NaN: not timed, or some are of another process */
@@ -24,6 +27,10 @@ typedef struct goal_table {
 } goal_table;
 
 const char *goal_outcome_text(goal_outcome outcome); /* "reached", "not reached", "diverged" */
+bool goal_met(goal_kind of, double goal, double loss, double accuracy);
+bool goal_same(goal_kind of, double goal, const goal_row *row);
+/* "0.1", or "99 %" */
+const char *goal_text(goal_kind of, double goal, char text[64]);
 /* NULL when out of memory (record_write() says so). */
 cnn_record *goal_record(const cnn_session *session, const goal_row *row);
 /* False where the record is of another kind, or lacks what a goal is told by. The setting but for the machine, which
@@ -35,6 +42,7 @@ cnn_status goal_table_add(goal_table *table, const goal_row *row, cnn_error *err
 void goal_table_free(goal_table *table);
 /* What a training of so many epochs at most comes to, where it is known: the goal was reached, or not in so many. NULL:
  * it is to be trained. */
-const goal_row *goal_find(const goal_table *table, const epoch_setting *setting, double goal, int64_t epochs);
+const goal_row *goal_find(const goal_table *table, const epoch_setting *setting, goal_kind of, double goal,
+                          int64_t epochs);
 
 #endif

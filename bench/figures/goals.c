@@ -1,6 +1,7 @@
 /* goals.c: grouping goals into curves, their medians, and the picture, which is one over batch size as others are. */
 #include "goals.h"
 
+#include "compare.h"
 #include "gnuplot.h"
 #include "harness/base/text.h"
 
@@ -14,38 +15,58 @@ static bool same(double a, double b) { return a >= b && a <= b; }
 static goals_curve *curve_of(goals_set *set, const goal_row *row, cnn_error *err)
 {
     for (int i = 0; i < set->count; i++)
-        if (same(set->list[i].goal, row->goal) && series_same_curve(&set->list[i].first->setting, &row->setting))
+        if (goal_same(set->list[i].of, set->list[i].goal, row) &&
+            series_same_curve(&set->list[i].first->setting, &row->setting))
             return &set->list[i];
     if (set->count == SERIES_MAX) {
         CNN_FAIL(err, CNN_BAD_ARGUMENT, "more than %d curves: draw fewer files", SERIES_MAX);
         return NULL;
     }
     goals_curve *curve = &set->list[set->count++];
-    *curve = (goals_curve){.first = row, .goal = row->goal};
+    *curve = (goals_curve){.first = row, .of = row->of, .goal = row->goal};
+    set->has[row->of] = true;
     return curve;
+}
+
+static goals_mean mean_of(const epoch_sum *sum)
+{
+    const int n = sum->count;
+    double total = 0, squares = 0;
+    if (n == 0) return (goals_mean){NAN, NAN, NAN};
+    for (int i = 0; i < n; i++) total += sum->seconds[i];
+    const double mean = total / n;
+    for (int i = 0; i < n; i++) squares += (sum->seconds[i] - mean) * (sum->seconds[i] - mean);
+    const double half = n > 1 ? student_quantile(0.05, n - 1) * sqrt(squares / (n - 1) / n) : NAN;
+    return (goals_mean){mean, mean - half, mean + half};
 }
 
 /* Of all trainings with this curve's setting and goal at the row's batch. */
 static void add_point(goals_curve *curve, const goal_table *table, const goal_row *row)
 {
     goals_point point = {.batch = (double)row->setting.batch, .seconds = NAN};
-    epoch_sum epochs = {.count = 0}, seconds = {.count = 0};
+    epoch_sum epochs = {.count = 0}, seconds = {.count = 0}, train_s = {.count = 0};
     bench_stats stats;
     for (int i = 0; i < curve->count; i++)
         if (same(curve->points[i].batch, point.batch)) return;
     if (curve->count == SERIES_POINTS_MAX) return;
     for (int i = 0; i < table->count; i++) {
         const goal_row *other = &table->rows[i];
-        if (other->setting.batch != row->setting.batch || !same(other->goal, row->goal) ||
+        if (other->setting.batch != row->setting.batch || !goal_same(row->of, row->goal, other) ||
             !series_same_curve(&other->setting, &row->setting))
             continue;
+        point.trained++;
         if (other->outcome != GOAL_REACHED) {
             point.tried = other->epochs > point.tried ? other->epochs : point.tried;
             continue;
         }
         epoch_sum_add(&epochs, (double)other->epochs, 0);
         if (other->seconds > 0.0) epoch_sum_add(&seconds, other->seconds, other->marks);
+        if (other->train_s > 0.0) epoch_sum_add(&train_s, other->train_s, other->marks);
     }
+    point.reached = epochs.count;
+    point.mean_epochs = mean_of(&epochs);
+    point.mean_seconds = mean_of(&seconds);
+    point.mean_train_s = mean_of(&train_s);
     if (epochs.count > 0) {
         epoch_sum_stats(&epochs, &stats);
         point.epochs = stats.median;
@@ -92,9 +113,9 @@ static cnn_status name_curves(goals_set *set, cnn_error *err)
 cnn_status goals_make(const goal_table *table, goals_set *set, cnn_error *err)
 {
     if (table->count == 0)
-        return CNN_FAIL(err, CNN_BAD_ARGUMENT,
-                        "no goals to draw: `benchcnn train --until-loss L --out FILE` records "
-                        "them");
+        return CNN_FAIL(
+            err, CNN_BAD_ARGUMENT,
+            "no goals to draw: `benchcnn train --until-loss L --out FILE`, or --until-accuracy, records them");
     set->list = calloc(SERIES_MAX + 1, sizeof *set->list);
     if (set->list == NULL) return CNN_FAIL(err, CNN_OUT_OF_MEMORY, "no memory for %d curves", SERIES_MAX);
     for (int i = 0; i < table->count; i++) {
@@ -123,7 +144,9 @@ cnn_status goals_add_thesis(goals_set *set, cnn_error *err)
     const epoch_setting *job = &set->list[0].first->setting;
     char line[256], path[FOUND_PATH_MAX];
     goals_point point = {.epochs = 0};
-    if (strcmp(job->net, "thesis") != 0 || job->train_images != 60000 || job->test_images != 10000) return CNN_OK;
+    if (!set->has[GOAL_LOSS] || strcmp(job->net, "thesis") != 0 || job->train_images != 60000 ||
+        job->test_images != 10000)
+        return CNN_OK;
     const cnn_status status = plot_file("thesis_table_4_3.dat", path, err);
     if (status != CNN_OK) return status;
     FILE *file = fopen(path, "re");
@@ -143,7 +166,8 @@ cnn_status goals_add_thesis(goals_set *set, cnn_error *err)
 /* What was reached and timed. */
 static void take_points(series *s, const goals_curve *curve, bool published)
 {
-    snprintf(s->label, SERIES_LABEL_MAX, "%.200s, to %g", curve->label, curve->goal);
+    char goal[64];
+    snprintf(s->label, SERIES_LABEL_MAX, "%.180s, to %s", curve->label, goal_text(curve->of, curve->goal, goal));
     snprintf(s->facts, SERIES_LABEL_MAX, "%s", curve->facts);
     if (!published) s->setting = curve->first->setting;
     for (int k = 0; k < curve->count; k++) {
@@ -157,7 +181,9 @@ static void take_points(series *s, const goals_curve *curve, bool published)
 cnn_status goals_picture(FILE *to, void *user, cnn_error *err)
 {
     const goals_set *set = user;
-    series_set drawn = {.title = "Seconds of training until the test loss is below a goal, over batch size"};
+    series_set drawn = {.title = !set->has[GOAL_ACCURACY]
+                                     ? "Seconds of training until the test loss is below a goal, over batch size"
+                                     : "Seconds of training until a goal is reached, over batch size"};
     const int ours = set->count - set->published;
     snprintf(drawn.subtitle, sizeof drawn.subtitle, "%s", set->subtitle);
     for (int i = 0; i < ours; i++) {

@@ -56,6 +56,12 @@ typedef struct nvml_reading {
  * CNN_UNAVAILABLE says why not. */
 cnn_status nvml_open(const char *library, const char *pci_bus_id, int device, nvml **result, cnn_error *err);
 void nvml_read(const nvml *n, nvml_reading *reading); /* what cannot be read is 0 */
-void nvml_close(nvml *n);                             /* NULL is accepted */
+/* Joules since the driver was loaded. False: the device has no such counter. */
+bool nvml_joules(const nvml *n, double *joules);
+/* The share of the driver's latest sample period, 1/6 to 1 s, in which a kernel ran; NaN: not known. */
+double nvml_utilisation(const nvml *n);
+/* Bytes of the device's memory that are in use, by whatever program; 0: not known. */
+int64_t nvml_memory_used(const nvml *n);
+void nvml_close(nvml *n); /* NULL is accepted */
 
 #endif

@@ -3,6 +3,7 @@
 #include "clocks.h"
 
 #include <dlfcn.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -13,6 +14,14 @@ typedef struct nvml_device nvml_device; /* opaque */
  * device, a fixed application clock and boost kept equal among several are no throttling.) */
 enum { CLOCK_SM = 1, TEMPERATURE_GPU = 0, THROTTLED = 0x4 | 0x8 | 0x20 | 0x40 | 0x80 };
 
+typedef struct nvml_memory {
+    unsigned long long total, free, used; /* bytes */
+} nvml_memory;
+
+typedef struct nvml_rates {
+    unsigned gpu, memory; /* percent of the time in which a kernel ran, and in which memory was read or written */
+} nvml_rates;
+
 struct nvml {
     void *library;
     nvml_device *device;
@@ -22,6 +31,9 @@ struct nvml {
     int (*temperature)(nvml_device *, int, unsigned *);
     int (*power)(nvml_device *, unsigned *);
     int (*reasons)(nvml_device *, unsigned long long *);
+    int (*energy)(nvml_device *, unsigned long long *); /* millijoules; since Volta */
+    int (*rates)(nvml_device *, nvml_rates *);
+    int (*memory)(nvml_device *, nvml_memory *);
 };
 
 /* A function pointer from a data pointer: POSIX allows it, ISO C has no cast for it. */
@@ -67,6 +79,9 @@ cnn_status nvml_open(const char *library, const char *pci_bus_id, int device, nv
     find(n->library, "nvmlDeviceGetTemperature", &n->temperature);
     find(n->library, "nvmlDeviceGetPowerUsage", &n->power);
     find(n->library, "nvmlDeviceGetCurrentClocksThrottleReasons", &n->reasons);
+    find(n->library, "nvmlDeviceGetTotalEnergyConsumption", &n->energy);
+    find(n->library, "nvmlDeviceGetUtilizationRates", &n->rates);
+    find(n->library, "nvmlDeviceGetMemoryInfo", &n->memory);
     *result = n;
     return CNN_OK;
 }
@@ -81,6 +96,26 @@ void nvml_read(const nvml *n, nvml_reading *reading)
         reading->temperature = 0;
     if (n->power && n->power(n->device, &reading->power_mw) != 0) reading->power_mw = 0;
     if (n->reasons && n->reasons(n->device, &reasons) == 0) reading->throttled = (reasons & THROTTLED) != 0;
+}
+
+bool nvml_joules(const nvml *n, double *joules)
+{
+    unsigned long long millijoules;
+    if (!n->energy || n->energy(n->device, &millijoules) != 0) return false;
+    *joules = (double)millijoules * 1e-3;
+    return true;
+}
+
+double nvml_utilisation(const nvml *n)
+{
+    nvml_rates rates;
+    return n->rates && n->rates(n->device, &rates) == 0 ? rates.gpu * 0.01 : NAN;
+}
+
+int64_t nvml_memory_used(const nvml *n)
+{
+    nvml_memory memory;
+    return n->memory && n->memory(n->device, &memory) == 0 && memory.used <= INT64_MAX ? (int64_t)memory.used : 0;
 }
 
 void nvml_close(nvml *n)

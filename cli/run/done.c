@@ -12,11 +12,15 @@ typedef struct reader {
     bool ended;  /* but for its second record */
 } reader;
 
-/* Lines may be alike: each time one was done counts for one of them. */
-static step *find_open(const recipe *r, const char *text)
+/* Lines may be alike: each time one was done counts for one of them. With other values of its variables it is another
+ * step. */
+static step *find_open(const recipe *r, const char *text, const char *ran)
 {
-    for (int i = 0; i < r->count; i++)
-        if (!r->steps[i].done && strcmp(r->steps[i].text, text) == 0) return &r->steps[i];
+    for (int i = 0; i < r->count; i++) {
+        step *s = &r->steps[i];
+        if (s->done || strcmp(s->text, text) != 0) continue;
+        if (!s->varies || (ran != NULL && s->command != NULL && strcmp(s->command, ran) == 0)) return s;
+    }
     return NULL;
 }
 
@@ -32,7 +36,7 @@ static cnn_status read_one(void *user, const cnn_record *record, cnn_error *err)
         strcmp(command, from->begun->command) == 0)
         from->ended = held; /* one that failed is run again */
     if (strcmp(kind, "step") != 0) return CNN_OK;
-    step *s = find_open(from->recipe, command);
+    step *s = find_open(from->recipe, command, record_get_text(record, "ran"));
     from->begun = isnan(status) ? s : NULL;
     from->ended = false;
     if (held && s != NULL) s->done = true;
@@ -55,6 +59,7 @@ cnn_status run_record(const recipe *r, const step *s, int status, double seconds
     record_text(record, "recipe", r->path);
     record_int(record, "line", s->line);
     record_text(record, "command", s->text);
+    if (s->varies) record_text(record, "ran", s->command);
     if (status < 0) {
         record_text(record, "state", "begun");
     } else {

@@ -1,5 +1,5 @@
-/* parts.h: what the files of `benchcnn run` share: cmd_run.c reads a recipe, done.c finds what an earlier run
- * of it finished, step.c runs a line. */
+/* parts.h: what the files of `benchcnn run` share: read.c reads a recipe, done.c finds what an earlier run of
+ * it finished, step.c runs a line. */
 #ifndef CLI_RUN_PARTS_H
 #define CLI_RUN_PARTS_H
 
@@ -12,6 +12,7 @@ typedef struct step {
     char *text;      /* as in the file */
     wordexp_t words; /* behind the program's name */
     char *command;   /* as the program itself names it in its records */
+    bool varies;     /* it has variables of the environment, beside $OUT */
     bool done;       /* by an earlier run */
     char *left_out;  /* why it cannot run here: an implementation that was not built, or has no device */
 } step;
@@ -23,6 +24,9 @@ typedef struct recipe {
     int count, capacity, left, failed; /* left: out */
     record_sink *sink;
 } recipe;
+
+/* read.c: all lines of the recipe at r->path, checked. */
+cnn_status run_read(recipe *r, cnn_error *err);
 
 /* Marks the steps that --out says are done, once for each time they stand there. */
 cnn_status run_find_done(recipe *r, cnn_error *err);

@@ -1,5 +1,5 @@
-/* goals.c: `plot goals`: a table of epochs and seconds to each goal over batch size, published ones first, and the
- * picture's set. */
+/* goals.c: `plot goals`: a table of epochs and seconds to each goal over batch size, published ones first; and over
+ * several seeds their means. */
 #include "bench/figures/goals.h"
 #include "cli/table.h"
 #include "parts.h"
@@ -54,11 +54,12 @@ static double next_batch(const goals_set *set, double behind)
 
 static void print_columns(const goals_set *set, int first, int end)
 {
-    char text[64];
+    char text[64], goal[64];
     printf("%*s", BATCH_WIDTH, "");
     for (int i = first; i < end; i++) printf("%*s%*s", GAP, "", width_of(column(set, i)), column(set, i)->label);
     printf("\n%*s", BATCH_WIDTH, "goal");
-    for (int i = first; i < end; i++) printf("%*s%*g", GAP, "", width_of(column(set, i)), column(set, i)->goal);
+    for (int i = first; i < end; i++)
+        printf("%*s%*s", GAP, "", width_of(column(set, i)), goal_text(column(set, i)->of, column(set, i)->goal, goal));
     printf("\n%*s", BATCH_WIDTH, "batch");
     for (int i = first; i < end; i++) printf("%*s%*s", GAP, "", width_of(column(set, i)), "epochs    seconds");
     putchar('\n');
@@ -72,10 +73,50 @@ static void print_columns(const goals_set *set, int first, int end)
     }
 }
 
+/* "0.183 (0.175 to 0.191)" */
+static void mean_text(const goals_mean *m, char *text, size_t size)
+{
+    if (isnan(m->mean))
+        snprintf(text, size, "-");
+    else if (isnan(m->low))
+        snprintf(text, size, "%.4g", m->mean);
+    else
+        snprintf(text, size, "%.4g (%.4g to %.4g)", m->mean, m->low, m->high);
+}
+
+/* A row for each point of several seeds. */
+static void show_means(const goals_set *set)
+{
+    char goal[64], reached[32], epochs[64], seconds[64], training[64];
+    bool begun = false;
+    for (int i = 0; i < set->count - set->published; i++)
+        for (int k = 0; k < set->list[i].count; k++) {
+            const goals_curve *c = &set->list[i];
+            const goals_point *p = &c->points[k];
+            if (p->trained < 2) continue;
+            if (!begun)
+                table_put(stdout,
+                          "\nmeans over the seeds that reached the goal, and their 95 %% intervals (Student's t)\n"
+                          "%7s  %7s  %9s  %-24s  %-26s  %-26s\n",
+                          "batch", "goal", "reached", "epochs", "seconds, tests included", "seconds of training");
+            begun = true;
+            snprintf(reached, sizeof reached, "%d of %d", p->reached, p->trained);
+            mean_text(&p->mean_epochs, epochs, sizeof epochs);
+            mean_text(&p->mean_seconds, seconds, sizeof seconds);
+            mean_text(&p->mean_train_s, training, sizeof training);
+            table_print(9, "%7g  %7s  %9s  %-24s  %-26s  %-26s  %s\n", p->batch, goal_text(c->of, c->goal, goal),
+                        reached, epochs, seconds, training, c->label);
+        }
+}
+
 void show_goals(const goals_set *set)
 {
     const int room = table_columns();
-    table_put(stdout, "epochs and seconds until the mean test loss is below the goal; %s\n", set->subtitle);
+    table_put(stdout, "epochs and seconds until the %s; %s\n",
+              !set->has[GOAL_ACCURACY] ? "mean test loss is below the goal"
+              : !set->has[GOAL_LOSS]   ? "test accuracy is at least the goal"
+                                       : "goal: a mean test loss below it, or a test accuracy, in %, of it",
+              set->subtitle);
     for (int first = 0, end; first < set->count; first = end) {
         int width = BATCH_WIDTH;
         for (end = first; end < set->count; end++) {
@@ -84,4 +125,5 @@ void show_goals(const goals_set *set)
         }
         print_columns(set, first, end);
     }
+    show_means(set);
 }

@@ -6,6 +6,7 @@
 
 #include "bench/epoch.h"
 #include "bench/goal.h"
+#include "bench/measure/energy.h"
 #include "cli/cli.h"
 #include "cli/ranks.h"
 #include "cli/sessions.h"
@@ -32,7 +33,7 @@ typedef struct train_figure { /* of a point, for the table */
 } train_figure;
 
 /* Over all processes of the command (watch.kept). Trained: points, those that --out held among them; bad: those that
- * diverged, whose steps were wrong, or that ended without the loss of --until-loss. */
+ * diverged, whose steps were wrong, or that ended without any goal. */
 typedef struct train_sums {
     int trained, bad;
     train_figure figures[BATCHES_MAX][CURVES_MAX];
@@ -49,7 +50,8 @@ typedef struct train {
     int64_t images[2];     /* --images: to train on, to test on */
     trainer_params params; /* but for the algorithm */
     rate_schedule schedule;
-    double goals[GOALS_MAX]; /* of --until-loss, the largest first */
+    goal_kind goal_of;
+    double goals[GOALS_MAX]; /* of --until-loss or --until-accuracy, what is reached first first */
     int n_goals;
     int64_t batches[BATCHES_MAX], workers[BATCHES_MAX], epochs; /* workers: of each batch, 0 without exemplars */
     int n_batches;
@@ -102,6 +104,7 @@ typedef struct train_run {
     const clock_watch *watch;       /* what else the machine did; NULL where nothing is timed */
     clock_report clocks;            /* of the epoch at hand */
     double looked;                  /* when, in an epoch, the GPU's clock was last read */
+    energy_report energy;           /* with --energy, where it could be measured */
     epoch_sum sum;
 } train_run;
 
@@ -141,10 +144,9 @@ cnn_status train_point(train *t, int b, int c, cnn_error *err);
 /* epochs.c: from the checkpoint, or from the first, to the last, or to where stop.c ends it. */
 cnn_status train_run_epochs(train_run *r, cnn_error *err);
 
-/* goals.c: --until-loss. From the options; whether this epoch is below the least; behind an epoch, a record of each
- * goal that it is the first to be below; behind the last epoch, one of each that is not met; how all of it ended.
- * Whether
- * --out holds all goals of the point, and what is said in its place then. */
+/* goals.c: --until-loss, --until-accuracy. From the options; whether this epoch meets the last of them; behind an
+ * epoch, a record of each goal that it is the first to meet; behind the last epoch, one of each that is not met; how
+ * all of it ended. Whether --out holds all goals of the point, and what is said in its place then. */
 cnn_status train_read_goals(train *t, cnn_error *err);
 bool train_reached(const train_run *r, const trainer_result *e);
 cnn_status train_note_goals(train_run *r, const trainer_result *e, cnn_error *err);
@@ -159,6 +161,10 @@ void train_note_loss(train_run *r, const trainer_result *e);
 bool train_out_of_patience(const train_run *r);
 bool train_open_ended(const cli_options *options);
 void train_say_stop(const train_run *r);
+
+/* energy.c: --energy: into r->energy, with the trainer started; and what it came to, in a line. */
+cnn_status train_measure_energy(train_run *r, cnn_error *err);
+void train_say_energy(const train_run *r);
 
 /* weights.c: --load: into r->weights and r->setting, before it is known whether --out holds the point. --save: behind
  * the last epoch, unless the training diverged or FAILED, which is said. Nothing without the option. */

@@ -56,6 +56,7 @@ static bool is_kept(train_run *r)
     train *t = r->all;
     const cli_options *o = t->options;
     if (o->checkpoint != NULL || o->save != NULL || o->profile || o->samples || o->patience > 0) return false;
+    if (o->energy && !epoch_energy_known(&t->table, &r->setting)) return false;
     if (t->n_goals > 0 ? train_goals_held(r) : epoch_finished(&t->table, &r->setting, t->epochs)) return true;
     if (!t->other_build && epoch_measured_elsewhere(&t->table, &r->setting)) {
         cli_say_other_build(o->out);
@@ -105,6 +106,7 @@ static cnn_status train_it(train_run *r, cnn_error *err)
     }
     if (status == CNN_OK) status = begin_session(r, err);
     if (status == CNN_OK) train_print_head(r);
+    if (status == CNN_OK) status = train_measure_energy(r, err);
     if (status == CNN_OK)
         status = verify_training_open(r->trainer, r->session, whole_of(r), &t->data, &r->params, &r->check, err);
     if (status == CNN_OK) status = train_run_epochs(r, err);

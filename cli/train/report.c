@@ -50,9 +50,10 @@ cnn_status train_report_epoch(train_run *r, int64_t epoch, const trainer_result 
     record_int(record, "values_bytes", (int64_t)trainer_memory(r->trainer).values);
     record_int(record, "allocated_bytes", (int64_t)trainer_memory(r->trainer).total);
     record_real(record, "lr", r->params.optimizer.lr);
+    energy_record(record, &r->energy);
     train_ranks_record(r, e, record);
     if (t->n_goals > 0) {
-        record_real(record, "until_loss", t->goals[t->n_goals - 1]);
+        record_real(record, t->goal_of == GOAL_ACCURACY ? "until_accuracy" : "until_loss", t->goals[t->n_goals - 1]);
         record_bool(record, "reached", train_reached(r, e));
     }
     if (t->options->patience > 0) {
@@ -102,6 +103,7 @@ void train_report_end(const train_run *r)
     if (r->sum.count > 1)
         table_print(4, "median of %d epochs: %.3f s (%.3f to %.3f s)%s%s\n", stats.count, stats.median, stats.min,
                     stats.max, stats.marks ? "  " : "", bench_marks_text(stats.marks, marks, sizeof marks));
+    train_say_energy(r);
     if (!train_several(r->all)) table_legend(seen | stats.marks); /* else beneath the table of all points */
 }
 

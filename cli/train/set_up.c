@@ -47,7 +47,7 @@ cnn_status train_read_options(train *t, cnn_error *err)
                                  .profile = o->profile,
                                  .workers = t->workers[0]};
     if (status == CNN_OK) status = cnn_optimizer_parse(o->optimizer, &t->params.optimizer, err);
-    /* --until-loss and --patience need room: one epoch is no limit then, unless it was asked for */
+    /* --until-loss and the like need room: one epoch is no limit then, unless it was asked for */
     const bool given = cli_given(o, "epochs");
     t->epochs = train_open_ended(o) && !given ? EPOCHS_UNTIL : o->epochs;
     return status == CNN_OK ? rate_schedule_parse(o->schedule, given ? o->epochs : 0, &t->schedule, err) : status;
@@ -217,6 +217,10 @@ cnn_status train_set_up(train *t, cnn_error *err)
     cnn_status status = train_read_options(t, err);
     if (status == CNN_OK)
         status = cnn_net_load(t->net, &t->types.types[0], t->batches[0], (uint64_t)o->seed, &network, err);
+    if (status == CNN_OK && o->energy && rank_size(t->ranks) > 1)
+        status = CNN_FAIL(err, CNN_BAD_ARGUMENT,
+                          "--energy measures the device of one process, and %d ranks train: start one process",
+                          rank_size(t->ranks));
     cnn_build_id(o->plugin.items, o->plugin.count, t->build);
     if (status == CNN_OK) status = open_output(t, err);
     if (status == CNN_OK) status = cli_report_lost(o, t->output.sink, &o->watch->failed, err);

@@ -18,7 +18,10 @@ bool train_out_of_patience(const train_run *r)
     return patience > 0 && r->progress.epochs > 0 && r->progress.since_best >= patience;
 }
 
-bool train_open_ended(const cli_options *o) { return o->until_loss != NULL || o->patience > 0; }
+bool train_open_ended(const cli_options *o)
+{
+    return o->until_loss != NULL || o->until_accuracy != NULL || o->patience > 0;
+}
 
 void train_say_stop(const train_run *r)
 {

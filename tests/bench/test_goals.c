@@ -36,18 +36,19 @@ static void test_what_is_known(void **state)
     add(&table, reached);
     add(&table, row_of(100, 1, 0.05, GOAL_NOT_REACHED, 40, 20.0));
     add(&table, row_of(100, 1, 0.04, GOAL_DIVERGED, 2, NAN));
-    assert_non_null(goal_find(&table, &reached.setting, 0.1, 5));
-    assert_null(goal_find(&table, &reached.setting, 0.1, 4)); /* a training of 4 epochs would not have reached it */
-    assert_null(goal_find(&table, &reached.setting, 0.2, 40));
-    assert_non_null(goal_find(&table, &reached.setting, 0.05, 40));
-    assert_null(goal_find(&table, &reached.setting, 0.05, 41)); /* it may yet */
-    assert_non_null(goal_find(&table, &reached.setting, 0.04, 1000));
+    assert_non_null(goal_find(&table, &reached.setting, GOAL_LOSS, 0.1, 5));
+    assert_null(
+        goal_find(&table, &reached.setting, GOAL_LOSS, 0.1, 4)); /* a training of 4 epochs would not have reached it */
+    assert_null(goal_find(&table, &reached.setting, GOAL_LOSS, 0.2, 40));
+    assert_non_null(goal_find(&table, &reached.setting, GOAL_LOSS, 0.05, 40));
+    assert_null(goal_find(&table, &reached.setting, GOAL_LOSS, 0.05, 41)); /* it may yet */
+    assert_non_null(goal_find(&table, &reached.setting, GOAL_LOSS, 0.04, 1000));
     const goal_row other = row_of(100, 2, 0.1, GOAL_REACHED, 5, 3.0);
-    assert_null(goal_find(&table, &other.setting, 0.1, 5));
+    assert_null(goal_find(&table, &other.setting, GOAL_LOSS, 0.1, 5));
 
     add(&table, row_of(100, 1, 0.1, GOAL_REACHED, 6, 4.0)); /* the latest */
     assert_int_equal(table.count, 3);
-    assert_int_equal(goal_find(&table, &reached.setting, 0.1, 6)->epochs, 6);
+    assert_int_equal(goal_find(&table, &reached.setting, GOAL_LOSS, 0.1, 6)->epochs, 6);
     goal_row newer = row_of(100, 1, 0.1, GOAL_REACHED, 7, 4.0);
     snprintf(newer.setting.build, sizeof newer.setting.build, "two");
     add(&table, newer);
@@ -126,12 +127,49 @@ static void test_curves(void **state)
     goal_table_free(&table);
 }
 
+/* 4, 6 and 8 epochs, 1, 2 and 3 s: a mean of 6, and 2; t of two degrees of freedom is 4.3027. */
+static void test_means_of_accuracies(void **state)
+{
+    goal_table table = {.count = 0};
+    goals_set set = {.count = 0};
+    cnn_error err = {.message = ""};
+    assert_true(goal_met(GOAL_ACCURACY, 0.99, 9, 9900 / 10000.0) && !goal_met(GOAL_ACCURACY, 0.99, 0, 0.9899));
+    assert_true(goal_met(GOAL_LOSS, 0.1, 0.09, 0) && !goal_met(GOAL_LOSS, 0.1, 0.1, 1));
+    for (int seed = 1; seed <= 4; seed++) {
+        goal_row row = row_of(100, seed, 0.99, seed == 4 ? GOAL_NOT_REACHED : GOAL_REACHED, 2 + 2 * seed, seed);
+        row.of = GOAL_ACCURACY;
+        row.train_s = seed == 1 ? 0.5 : NAN;
+        add(&table, row);
+    }
+    add(&table, row_of(100, 1, 0.99, GOAL_REACHED, 1, 9.0)); /* a loss */
+    assert_int_equal(table.count, 5);
+    assert_int_equal(goal_find(&table, &table.rows[0].setting, GOAL_ACCURACY, 0.99, 9)->epochs, 4);
+    assert_int_equal(goal_find(&table, &table.rows[0].setting, GOAL_LOSS, 0.99, 9)->epochs, 1);
+    if (goals_make(&table, &set, &err) != CNN_OK) fail_msg("%s", err.message);
+    assert_int_equal(set.count, 2);
+    assert_true(set.list[0].of == GOAL_ACCURACY && set.list[1].of == GOAL_LOSS);
+    const goals_point *p = &set.list[0].points[0];
+    assert_true(p->trained == 4 && p->reached == 3 && p->tried == 10 && p->epochs == 6);
+    assert_true(fabs(p->mean_epochs.mean - 6) < 1e-9 && fabs(p->mean_epochs.high - 6 - 4.3027 * 2 / sqrt(3)) < 1e-3);
+    assert_true(fabs(p->mean_seconds.mean - 2) < 1e-9 && fabs(p->mean_seconds.low - 2 + 4.3027 / sqrt(3)) < 1e-3);
+    assert_true(p->mean_train_s.mean == 0.5 && isnan(p->mean_train_s.low));
+    assert_true(set.list[1].points[0].trained == 1 && isnan(set.list[1].points[0].mean_epochs.low));
+    goals_free(&set);
+    table.count = 4; /* accuracies alone: table 4.3 is of losses */
+    assert_int_equal(goals_make(&table, &set, &err), CNN_OK);
+    assert_int_equal(goals_add_thesis(&set, &err), CNN_OK);
+    assert_false(set.published);
+    goals_free(&set);
+    goal_table_free(&table);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_what_is_known),
         cmocka_unit_test(test_record),
         cmocka_unit_test(test_curves),
+        cmocka_unit_test(test_means_of_accuracies),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -70,6 +70,7 @@ writes sweep algorithm "${on[@]:2}" --impl cpu:direct,cpu:naive "${short[@]}" --
 writes train "${job[@]}" --samples --save "$tmp/w.safetensors" --out "$r"
 writes train "${job[@]}" --profile --out "$r"
 writes train "${job[@]}" --until-loss 100,90 --out "$r"
+writes train "${job[@]}" --until-accuracy 0 --out "$r"
 writes eval --net thesis --impl cpu:direct --data synthetic --images 0..19 --load "$tmp/w.safetensors" --out "$r"
 writes predict --net thesis --impl cpu:direct --data synthetic --images 0,3 --load "$tmp/w.safetensors" --out "$r"
 writes compare "$tmp/bench.jsonl" "$tmp/bench.jsonl" --out "$r"

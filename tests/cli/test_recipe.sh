@@ -73,6 +73,19 @@ expect 0 'done before' "does not run again" "$good"
 expect 1 'recipe:2: exit status 2' "one that fails" "$good" 'plot nothing.jsonl'
 expect 1 '\[2/3\] plot nothing.jsonl$' "what failed is run again, and what follows it too" "$good" 'plot nothing.jsonl' "$good --seed 2"
 [ "$(grep -c '"kind":"verify"' "$work/out.jsonl")" = 2 ] || { echo "FAILED: lines ran more or less than once"; failed=1; }
+# With another value of a variable a line is another step; with the same, and another name of the records, it is not.
+varied='verify --impl "${WHO:-cpu:naive}" --problem mb1ic1ih3oc1oh1kh3ph0 --dir FWD --check bound --quiet --out "${OUT}"'
+expect 0 '\[1/2\] ' "a variable's default" "$varied" "$good --seed 3"
+expect 2 'recipe:1: .*not set' "a variable that is not set beside one with a default" "$varied --dtype \$NO_SUCH_VARIABLE"
+WHO=cpu:direct expect 0 '\[2/2\] .*done before' "a variable's value" "$varied" "$good --seed 3"
+[ "$(grep -c '"kind":"verify".*"algorithm":"direct"' "$work/out.jsonl")" = 1 ] || { echo "FAILED: another value is taken for the same step"; failed=1; }
+before=$(grep -c '"kind":"verify"' "$work/out.jsonl")
+for who in cpu:naive cpu:direct; do
+    WHO=$who expect 0 '\[1/2\] .*done before' "a value that was there" "$varied" "$good --seed 3"
+done
+[ "$(grep -c '"kind":"verify"' "$work/out.jsonl")" = "$before" ] || { echo "FAILED: a variable's step ran again"; failed=1; }
+[ "$(grep -c '"kind":"step".*"ran":"benchcnn verify --impl cpu:direct ' "$work/out.jsonl")" = 2 ] || { echo "FAILED: what ran is not recorded"; failed=1; }
+"$benchcnn" check "$work/out.jsonl" | grep -q ' 0 fields of another version' || { echo "FAILED: a field that is not known"; failed=1; }
 for recipe in bench/recipes/*.recipe; do
     "$benchcnn" run "$recipe" --out "$work/dry.jsonl" --dry-run >"$work/log" 2>&1 || { echo "FAILED: $recipe"; cat "$work/log"; failed=1; }
 done

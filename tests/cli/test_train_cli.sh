@@ -309,4 +309,34 @@ fi
 "$benchcnn" "${goals[@]}" 1,,2 >"$tmp/out" 2>&1
 [ $? -eq 2 ] && grep -q "until-loss: ',2' is no number" "$tmp/out" || fail "a list with a hole: $(cat "$tmp/out")"
 
+# An accuracy, a share, as a goal: met where it is equal; several, the least first; beside other goals in the same file, each
+# its own; means over seeds that reached one, with their interval.
+right=(train "${common[@]}" --impl cpu --batch 20 --epochs 3 --out "$tmp/right.jsonl")
+"$benchcnn" "${right[@]}" >"$tmp/out" 2>&1 || fail "epochs: $(cat "$tmp/out")"
+first=$(grep '"kind":"epoch"' "$tmp/right.jsonl" | head -1 | sed 's/.*"test_accuracy":\([0-9.]*\).*/\1/')
+"$benchcnn" "${right[@]}" --until-accuracy "1,$first,0" >"$tmp/out" 2>&1 || fail "an accuracy that was reached is a failure: $(cat "$tmp/out")"
+grep '"kind":"goal"' "$tmp/right.jsonl" | grep -o '"goal_of":.*"epochs":[0-9]*' >"$tmp/goals"
+printf '"goal_of":"accuracy","goal":%s,"outcome":"%s","epochs":%d\n' 0 reached 1 "$first" reached 1 1 'not reached' 3 |
+    diff - "$tmp/goals" >"$tmp/err" || fail "other goals of accuracy: $(cat "$tmp/err")"
+grep -q '^test accuracy is at least 0 % after 1 epoch, ' "$tmp/out" && grep -q '^test accuracy is not at least 100 % after 3 epochs, ' "$tmp/out" ||
+    fail "goals of accuracy are not said: $(cat "$tmp/out")"
+grep '"kind":"epoch"' "$tmp/right.jsonl" | tail -1 | grep -q '"epochs":0,.*"until_accuracy":1,"reached":false' || fail "an epoch's goal: $(tail -1 "$tmp/right.jsonl")"
+"$benchcnn" "${right[@]}" --until-loss 1 >"$tmp/out" 2>&1
+[ $? -le 1 ] && grep -q 'already in' "$tmp/out" && fail "a loss of 1 is taken for an accuracy of 1"
+"$benchcnn" "${right[@]}" --until-accuracy 1 >"$tmp/out" 2>&1
+[ $? -eq 1 ] && grep -q 'accuracy is not at least 100 % .*already in' "$tmp/out" || fail "an accuracy that is known to be missed: $(cat "$tmp/out")"
+for seed in 2 3; do "$benchcnn" "${right[@]}" --until-accuracy 0,1 --seed $seed >"$tmp/out" 2>&1; done
+"$benchcnn" table --kind goals "$tmp/right.jsonl" >"$tmp/out" 2>&1 && grep -q ' of .*goal ' "$tmp/out" && grep -q ' accuracy ' "$tmp/out" || fail "the table of goals: $(cat "$tmp/out")"
+if command -v gnuplot >/dev/null; then
+    "$benchcnn" plot goals "$tmp/right.jsonl" --out "$tmp/right" >"$tmp/out" 2>&1 && [ -s "$tmp/right.svg" ] || fail "plot goals: $(cat "$tmp/out")"
+    grep -qE '^ +20 +0 % +3 of 3  1 \(1 to 1\) +[0-9.]+ \([-0-9.]+ to [0-9.]+\) ' "$tmp/out" && grep -qE '^ +20 +100 % +0 of 3  - ' "$tmp/out" || fail "means over seeds: $(cat "$tmp/out")"
+    grep -q 'published' "$tmp/out" && fail "a published loss beside accuracies"
+fi
+for accuracy in 99 -1 nan; do
+    "$benchcnn" "${right[@]}" --until-accuracy $accuracy >"$tmp/out" 2>&1
+    [ $? -eq 2 ] && grep -q 'until-accuracy is .* from 0 to 1: 0.99 is 99 %' "$tmp/out" || fail "--until-accuracy $accuracy: $(cat "$tmp/out")"
+done
+"$benchcnn" "${right[@]}" --until-accuracy 1 --until-loss 1 >"$tmp/out" 2>&1
+[ $? -eq 2 ] && grep -q 'until-loss.*until-accuracy' "$tmp/out" || fail "goals of both kinds: $(cat "$tmp/out")"
+
 echo "train: all held"
