@@ -38,6 +38,11 @@ losses() { of_kind "$1" epoch | grep -o '"test_loss":[^,]*'; }
 [ "$(losses "$tmp/whole.jsonl")" = "$(losses "$tmp/parts.jsonl")" ] || fail "a checkpoint changes what follows"
 "$benchcnn" "${point[@]}" --impl cpu:direct --epochs 3 --checkpoint "$tmp/c" >"$tmp/log" 2>&1 && fail "another run's checkpoint is taken"
 
+# Its steps are made again with the images as they were moved.
+"$benchcnn" "${point[@]}" --impl cpu:fused --shift 2 --epochs 3 --out "$tmp/moved.jsonl" >"$tmp/log" 2>&1 || fail "moved images: $(cat "$tmp/log")"
+[ "$(of_kind "$tmp/moved.jsonl" epoch | grep -c '"shift":2,.*"verified":true')" -eq 3 ] || fail "epochs with moved images are not verified: $(cat "$tmp/moved.jsonl")"
+[ "$(losses "$tmp/whole.jsonl")" = "$(losses "$tmp/moved.jsonl")" ] && fail "no image was moved"
+
 "$benchcnn" sweep batch "${small[@]}" --net "$tmp/chain.net" --impl cpu:fused,cpu:direct --batch 10,50 --epochs 1 --out "$tmp/s.jsonl" >"$tmp/log" 2>&1 || fail "$(cat "$tmp/log")"
 [ "$(of_kind "$tmp/s.jsonl" epoch | grep -c '"algorithm":"fused"')" -eq 2 ] || fail "it is not swept: $(cat "$tmp/log")"
 

@@ -108,18 +108,18 @@ static const void *gather(composed *c, const vf_training *v, int64_t first, int6
     const cnn_net *net = &v->network->net;
     const dataset_part *part = &v->data->train;
     const size_t row = (size_t)cnn_net_value_elems(net, 0, 1) * cnn_dtype_size(net->type.dtype);
+    const int32_t at = 0;
     for (int64_t i = 0; i < mb; i++) {
         const int64_t from = v->order[first + i];
         dataset_rows(v->data, part, from, 1, &net->type, c->one + (size_t)i * row);
         c->labels[i] = part->labels[from];
+        if (v->shifts == NULL) continue;
+        const cnn_images image = {.rows = c->one + (size_t)i * row, .order = &at, .shifts = &v->shifts[first + i]};
+        cnn_gather_args args = trainer_gather_args(net, &image, 0, 1);
+        args.y = c->images + (size_t)i * row;
+        cnn_gather_row(&args, 0);
     }
-    if (v->shifts == NULL) return c->one;
-    const cnn_images images = {.rows = c->one, .labels = c->labels, .shifts = v->shifts + first, .count = mb};
-    cnn_gather_args args = trainer_gather_args(net, &images, 0, mb);
-    args.y = c->images;
-    args.y_labels = c->labels;
-    for (int64_t i = 0; i < mb; i++) cnn_gather_row(&args, i);
-    return c->images;
+    return v->shifts != NULL ? c->images : c->one;
 }
 
 /* From c->start; where they end is in c->end. */
