@@ -2,9 +2,10 @@
  *
  * Catches writes before or past any buffer (guard bands that touch it), reads there whose result is used (the bands are
  * NaN), on the host also reads whose result is not (a page that cannot be touched lies behind the buffer, then before
- * it); inputs changed, outputs left unwritten (they hold NaN), results that depend on what workspace or outputs held
- * before (two runs with different garbage must give the same bits); operations that cnn.h lets run in place but that do
- * not give the same bits there; memory of the host's heap that every call keeps. */
+ * it; where AddressSanitizer is loaded, every byte around it); inputs changed, outputs left unwritten (they hold NaN),
+ * results that depend on what workspace or outputs held before (two runs with different garbage must give the same
+ * bits); operations that cnn.h lets run in place but that do not give the same bits there; memory of the host's heap
+ * that every call keeps. */
 #include "engine.h"
 
 #ifdef __GLIBC__

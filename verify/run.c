@@ -178,26 +178,28 @@ static void tell_touch(vf_fences *fences, const char *const names[], vf_run *run
               -distance);
 }
 
-/* The kernel alone, with its pages watched. */
+/* The kernel alone, with its pages watched, and what is around its buffers out of bounds. */
 static cnn_status call_kernel(running *r, const cnn_run_extra *extra, vf_run *run, cnn_error *err)
 {
     vf_place *place = r->place;
     vf_fences fences = {.count = 0};
     const char *names[VF_FENCED_MAX];
-    const bool pages = place->session->impl->memory == NULL && r->options->fence >= VF_PAGE_BEHIND;
-    for (int i = 0; pages && i < r->c->call.count; i++) {
+    const bool host = place->session->impl->memory == NULL, pages = host && r->options->fence >= VF_PAGE_BEHIND;
+    for (int i = 0; host && i < r->c->call.count; i++) {
         if (home(r, i) != i) continue;
         names[fences.count] = r->c->call.operands[i].name;
         fences.list[fences.count++] = &place->buffer[i];
     }
-    if (pages && place->workspace.data != NULL) {
+    if (host && place->workspace.data != NULL) {
         names[fences.count] = "the workspace";
         fences.list[fences.count++] = &place->workspace;
     }
+    vf_guarded_poison(fences.list, fences.count, true);
     if (pages) vf_fences_begin(&fences);
     cnn_status status = cnn_run(place->session, place->plan, r->pointer, extra, err);
     if (status == CNN_OK && pages) status = cnn_sync(place->session, err);
     if (pages) tell_touch(&fences, names, run);
+    vf_guarded_poison(fences.list, fences.count, false);
     return status;
 }
 

@@ -25,7 +25,7 @@ unset OPENBLAS_CORETYPE OPENBLAS_L2_SIZE OPENBLAS_BLOCK_FACTOR CUDA_LAUNCH_BLOCK
 export LC_ALL=C
 mark=BENCHCNN_CHEAT_RUN=$$.$RANDOM # in the environment of what the command starts
 # A crash is to end its process, and plug-ins are built without the program's sanitizers: what they leak is theirs.
-export ASAN_OPTIONS=handle_segv=0:handle_abort=0:detect_leaks=0:allocator_may_return_null=1 LSAN_OPTIONS=detect_leaks=0
+export ASAN_OPTIONS=handle_segv=0:handle_abort=0:detect_leaks=0:allocator_may_return_null=1:allow_user_poisoning=0 LSAN_OPTIONS=detect_leaks=0
 
 # ---- The line: settings, and for each command what it must come to. verify isolates by itself; bench stands for bench-plain and bench-isolate.
 limit=60 op=conv dir=FWD problem=mb2ic4ih6oc4kh3ph1 impl=$name net=small.net images=500 trainer='' more='' needs='' time=0.005

@@ -6,7 +6,7 @@ benchcnn=$1 plugin=$2 pattern=$3
 out=$(mktemp)
 trap 'rm -f "$out"' EXIT
 ulimit -c 0
-export ASAN_OPTIONS=handle_segv=0:handle_abort=0:detect_leaks=0
+export ASAN_OPTIONS=handle_segv=0:handle_abort=0:detect_leaks=0:allow_user_poisoning=0
 few=()
 [ "$4" = default ] || for p in mb3ic1ih28oc20oh16kh4sh2ph6dh2 mb2ic3ih13iw17oc5kh3kw2ph1pw0 g4mb2ic8ih10oc12kh3ph1 mb2ic64ih9oc48kh3ph1; do
     few+=(--problem "$p")

@@ -23,5 +23,5 @@ case $sanitizers in
 esac
 here=$(dirname "$test")
 export PYTHONPATH=$folder:$here PYTHONDONTWRITEBYTECODE=1
-# Python itself frees not all that it has; a signal of the harness's fences is the harness's.
-LD_PRELOAD=${preload# } ASAN_OPTIONS=detect_leaks=0:allow_user_segv_handler=1 exec "$python" -W error::DeprecationWarning "$test"
+# Python itself frees not all that it has; a signal of the harness's fences is the harness's, and so is a fault that a test makes.
+LD_PRELOAD=${preload# } ASAN_OPTIONS=detect_leaks=0:allow_user_segv_handler=1:allow_user_poisoning=0 exec "$python" -W error::DeprecationWarning "$test"

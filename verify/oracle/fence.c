@@ -14,15 +14,14 @@ static struct sigaction before;
 
 static size_t page_size(void) { return (size_t)sysconf(_SC_PAGESIZE); }
 
-/* So far around a buffer nothing can be touched. */
-static size_t fence_bytes(void) { return 64 * page_size(); }
+size_t vf_fence_bytes(void) { return 64 * page_size(); }
 
 static size_t whole_pages(size_t bytes) { return (bytes + page_size() - 1) / page_size() * page_size(); }
 
 /* Behind: the end is at a page's end, but for what the alignment leaves. */
 cnn_status vf_fence_alloc(vf_guarded *g, size_t bytes, cnn_error *err)
 {
-    const size_t fence = fence_bytes(), inner = whole_pages(bytes > 0 ? bytes : 1);
+    const size_t fence = vf_fence_bytes(), inner = whole_pages(bytes > 0 ? bytes : 1);
     const size_t aligned = (bytes + CNN_ALIGN - 1) / CNN_ALIGN * CNN_ALIGN;
     if (bytes > SIZE_MAX / 2) return CNN_FAIL(err, CNN_OVERFLOW, "a buffer of %zu bytes has no pages around it", bytes);
     g->mapped = inner + 2 * fence;
@@ -39,7 +38,7 @@ cnn_status vf_fence_alloc(vf_guarded *g, size_t bytes, cnn_error *err)
 /* Whether the address lies in this buffer's pages that cannot be touched. */
 static bool is_fence(const vf_guarded *g, uintptr_t address)
 {
-    const uintptr_t first = (uintptr_t)g->memory, fence = fence_bytes();
+    const uintptr_t first = (uintptr_t)g->memory, fence = vf_fence_bytes();
     return g->mapped > 0 && address >= first && address < first + g->mapped &&
            (address < first + fence || address >= first + g->mapped - fence);
 }
@@ -89,8 +88,8 @@ int vf_fences_end(vf_fences *fences, int64_t *distance)
         const uintptr_t data = (uintptr_t)g->data;
         if (!is_fence(g, at)) continue;
         *distance = at < data ? -(int64_t)(data - at) : (int64_t)(at - data - g->bytes) + 1;
-        (void)mprotect(g->memory, fence_bytes(), PROT_NONE);
-        (void)mprotect((char *)g->memory + g->mapped - fence_bytes(), fence_bytes(), PROT_NONE);
+        (void)mprotect(g->memory, vf_fence_bytes(), PROT_NONE);
+        (void)mprotect((char *)g->memory + g->mapped - vf_fence_bytes(), vf_fence_bytes(), PROT_NONE);
         return i;
     }
     return -1;

@@ -67,6 +67,14 @@ cnn_status vf_guarded_download(const vf_guarded *g, const cnn_session *session, 
     return status;
 }
 
+void vf_guarded_room(const vf_guarded *g, const char **first, const char **last)
+{
+    const size_t closed = g->mapped > 0 ? vf_fence_bytes() : 0;
+    const size_t all = g->mapped > 0 ? g->mapped : g->bytes + 2 * GUARD;
+    *first = (const char *)g->memory + closed;
+    *last = (const char *)g->memory + all - closed;
+}
+
 void vf_guarded_free(vf_guarded *g, const cnn_session *session)
 {
     if (g->mapped > 0)

@@ -25,6 +25,11 @@ cnn_status vf_guarded_upload(const vf_guarded *g, const cnn_session *session, co
 cnn_status vf_guarded_download(const vf_guarded *g, const cnn_session *session, void *content, int64_t *damage,
                                cnn_error *err);
 void vf_guarded_free(vf_guarded *g, const cnn_session *session);
+/* What may be touched of its allocation: from *first to just before *last. The buffer lies in it. */
+void vf_guarded_room(const vf_guarded *g, const char **first, const char **last);
+/* poison.c: where AddressSanitizer is loaded it ends the process of who touches what is around these buffers, and names
+ * the line, until it is allowed again. Of host memory alone. */
+void vf_guarded_poison(const vf_guarded *const *list, int count, bool poison);
 
 /* fence.c: the pages. A touch does not end the process: it is noted, the page opened, and the kernel goes on. */
 enum { VF_FENCED_MAX = CNN_MAX_OPERANDS + 1 };
@@ -35,6 +40,7 @@ typedef struct vf_fences {
     _Atomic bool wrote;        /* else it was read, or it is not known */
 } vf_fences;
 cnn_status vf_fence_alloc(vf_guarded *g, size_t bytes, cnn_error *err);
+size_t vf_fence_bytes(void); /* so far around a buffer's pages nothing can be touched */
 /* Between the two, touches are noted, of any thread; one caller at a time. End: the page is closed again; the index of
  * the buffer whose page was touched, and how many bytes from it: 1 the first behind it, -1 the last before; -1: none.
  */
