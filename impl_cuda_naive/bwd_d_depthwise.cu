@@ -40,10 +40,9 @@ static __global__ void __launch_bounds__(DEPTHWISE_THREADS)
             const depthwise_plane<T> plane = depthwise_y(s, dy, at.n, k);
             const T *ws = w + s.w.first + k * s.w.k;
             if constexpr (S == 1) {
-                depthwise_band<K, 1>(s, plane, first + s.ph - (K - 1), at.q + s.pw - (K - 1),
-                                     [&](int r, int i, int j, T v) {
-                                         sum[r] += ws[(K - 1 - i) * s.w.i + (K - 1 - j) * s.w.j] * v;
-                                     });
+                depthwise_band<K, 1>(
+                    s, plane, first + s.ph - (K - 1), at.q + s.pw - (K - 1),
+                    [&](int r, int i, int j, T v) { sum[r] += ws[(K - 1 - i) * s.w.i + (K - 1 - j) * s.w.j] * v; });
             } else {
 #pragma unroll
                 for (int r = 0; r < DEPTHWISE_ROWS; r++) gather<T, K, S>(s, plane, ws, first + r, at.q, &sum[r]);

@@ -1,9 +1,9 @@
 /* bwd_w_depthwise.cu: gradient of the weights of groups of one input channel (depthwise.h).
  *
- * A thread takes bands of dy, and keeps the K*K sums of its channel, and the bias's, in registers. NCHW: a block has one
- * channel, its threads lie along the columns; NHWC: a block has 32 channels, a warp's lanes. The bands of all images are
- * cut into `splits` parts, so that there are blocks enough; each block leaves its sums in the workspace, and a second
- * kernel adds them up in their order. So the bits are the same in every run. */
+ * A thread takes bands of dy, and keeps the K*K sums of its channel, and the bias's, in registers. NCHW: a block has
+ * one channel, its threads lie along the columns; NHWC: a block has 32 channels, a warp's lanes. The bands of all
+ * images are cut into `splits` parts, so that there are blocks enough; each block leaves its sums in the workspace, and
+ * a second kernel adds them up in their order. So the bits are the same in every run. */
 #include "harness/cuda/reduce.h"
 #include "impl_cuda_naive/depthwise.h"
 

@@ -64,8 +64,8 @@ static __device__ inline depthwise_plane<T> depthwise_y(const depthwise_shape &s
     return {y + n * s.y.n + k * s.y.c, s.oh, s.ow, s.y.h, s.y.w};
 }
 
-/* Gives each(r, i, j, v) what output r of a band reads through tap (i, j): rows of a dense band from top to bottom, each
- * number loaded once. */
+/* Gives each(r, i, j, v) what output r of a band reads through tap (i, j): rows of a dense band from top to bottom,
+ * each number loaded once. */
 template <int K, int S, typename T, typename F>
 static __device__ inline void depthwise_band(const depthwise_shape &s, const depthwise_plane<T> &p, int32_t top,
                                              int32_t left, F each)
@@ -90,8 +90,7 @@ static __device__ inline void depthwise_band(const depthwise_shape &s, const dep
 #pragma unroll
             for (int i = 0; i < K; i++)
 #pragma unroll
-                for (int j = 0; j < K; j++)
-                    each(r, i, j, depthwise_at(p, top + r * s.sh + i * s.dh, left + j * s.dw));
+                for (int j = 0; j < K; j++) each(r, i, j, depthwise_at(p, top + r * s.sh + i * s.dh, left + j * s.dw));
     }
 }
 

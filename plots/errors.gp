@@ -9,15 +9,15 @@ colours = "#0072B2 #E69F00 #009E73"
 marks = "7 9 5"
 directions = "FWD BWD_D BWD_W"
 above = 108.0; below = 66.0
-width = 980.0
+width = 1080.0
 height = above + below + (rows < 2 ? 2 : rows) * 34.0
 load common
 pixels(y) = 1 - y / height # from the top
 percent(s) = s > 1 ? sprintf("%g times", s) : sprintf("%g", 100 * s) . " %%" # a tic is a format
 place(row, dir) = row + 0.27 * (dir - 1)
 
-set lmargin at screen 0.25
-set rmargin at screen 0.7
+set lmargin at screen 0.23
+set rmargin at screen 0.66
 set tmargin at screen pixels(above)
 set bmargin at screen below / height
 set logscale x
