@@ -31,7 +31,8 @@ $benchcnn verify --impl '*' --op all --out $out/verify.jsonl | tail -1
 
 say "3. What there is"
 $benchcnn list
-gpu=$($benchcnn list --json | sed -n 's/^{"kind":"implementation","impl":"\([^"]*\)".*"available":true.*/\1/p' | grep -v '^cpu$' | paste -sd, || true)
+here=$($benchcnn list --json | sed -n 's/^{"kind":"implementation","impl":"\([^"]*\)".*"available":true.*/\1/p')
+gpu=$(grep -E '^cu(da_|dnn$)' <<<"$here" | paste -sd, || true)
 
 say "4. How fast is one convolution? The thesis's three layers, 100 images"
 $benchcnn bench --impl '*' --problems bench/problems/thesis.txt --min-time 0.1 --max-time 0.5 --quiet --out $out/bench.jsonl
@@ -41,6 +42,7 @@ batches=10,50,100,500,1000,2000
 $benchcnn data
 $benchcnn sweep batch --impl 'cpu:fused,cpu:direct,cpu:im2col' --batch $batches --out $out/sweep.jsonl
 [ -z "$gpu" ] || $benchcnn sweep batch --impl "$gpu" --batch $batches --out $out/sweep.jsonl
+! grep -qx onednn <<<"$here" || $benchcnn sweep batch --impl onednn:any --batch 100 --out $out/sweep.jsonl # the library to beat, at one size
 say "   The defining loops take a minute or two for an epoch: a fiftieth of one, for comparison"
 $benchcnn sweep batch --impl cpu:naive --batch 100 --images 1200,200 --out $out/part.jsonl
 grep '"kind":"epoch"' $out/part.jsonl | tail -1 | grep -o '"seconds":[0-9.e-]*' |
@@ -50,8 +52,8 @@ say "6. The plots: seconds per epoch; speedups, of a GPU over the CPU, or else o
 $benchcnn plot $out/sweep.jsonl --out $out/epoch_over_batch
 $benchcnn plot speedup ${gpu:+$out/sweep.jsonl} $out/bench.jsonl --out $out/speedup
 
-say "7. Whole processes, by hyperfine: an epoch, verify, the start to the first figure"
-BENCHCNN=$benchcnn RUNS=5 bench/hyperfine.sh $out/processes.jsonl
+say "7. Whole processes, by hyperfine: a fifth of an epoch, verify, the start to the first figure"
+BENCHCNN=$benchcnn RUNS=3 TRAIN_OPTIONS='--images 12000,2000' bench/hyperfine.sh $out/processes.jsonl
 
 say "8. All of it on one page"
 $benchcnn report $out/verify.jsonl $out/bench.jsonl $out/sweep.jsonl $out/processes.jsonl --out $out/report.html || echo "no page: see above"
