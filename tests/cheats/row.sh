@@ -26,6 +26,6 @@ what=$(sed -n '1,/\*\//p' "$here/$name".c* | tr '\n' ' ' | sed -E 's@^/\* @@; s@
 printf '| `%s` | %s | %s | %s | %s | %s | %s | %s | %s | %s |\n' "$name" \
     "$(mark x said '*' 'benchcnn: plug-in |loading it:|opening and closing it:')" "$checks" "$bench" \
     "$(mark x said 'bench-*' "$clock")" "$(mark x said '*' "$ends")" \
-    "$(mark x said '*' 'benchcnn: .*(something else|this program did not write|in the place of a record)')" \
+    "$(mark x said '*' 'benchcnn: .*(something else|this program did not write|in the place of a record|is not the program)')" \
     "$(for command in "${caught[@]}"; do case $command:${want[$command]%%:*} in train:[1-9] | profile:[1-9]) echo x && break ;; esac; done)" \
     "$commands_missed" "$what"
