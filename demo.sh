@@ -24,15 +24,16 @@ cmake --preset release -B $build "${generator[@]}" "${options[@]}" >/dev/null
 cmake --build $build -j "$(nproc)" --target benchcnn | tail -1
 mkdir -p $out
 
-say "2. Are the kernels right? One convolution, then every operation, against a float64 reference"
+here=$($benchcnn list --json | sed -n 's/^{"kind":"implementation","impl":"\([^"]*\)".*"available":true.*/\1/p')
+gpu=$(grep -E '^cu(da_|dnn$)' <<<"$here" | paste -sd, || true)
+
+say "2. Are the kernels right? One convolution, then every operation of ours, against a float64 reference"
 $benchcnn verify --impl '*' --problem mb4ic20ih12oc40kh5 --dir FWD --quiet >/dev/null # says what cannot run here, once
 $benchcnn verify --impl '*' --problem mb4ic20ih12oc40kh5 --dir FWD 2>/dev/null
-$benchcnn verify --impl '*' --op all --out $out/verify.jsonl | tail -1
+$benchcnn verify --impl "cpu${gpu:+,$gpu}" --op all --out $out/verify.jsonl | tail -1
 
 say "3. What there is"
 $benchcnn list
-here=$($benchcnn list --json | sed -n 's/^{"kind":"implementation","impl":"\([^"]*\)".*"available":true.*/\1/p')
-gpu=$(grep -E '^cu(da_|dnn$)' <<<"$here" | paste -sd, || true)
 
 say "4. How fast is one convolution? The thesis's three layers, 100 images"
 $benchcnn bench --impl '*' --problems bench/problems/thesis.txt --min-time 0.1 --max-time 0.5 --quiet --out $out/bench.jsonl
