@@ -218,17 +218,19 @@ static void judge_again(verify_training *v, const trainer_sample *s, const train
     vf_training_hold(r, fabs((double)(s->after.own.step - end->own.step)), 0.0, what);
 }
 
-/* How far runs of the same steps, made now, lie from one another. */
-static cnn_status measure_apart(verify_training *v, const trainer_sample *s, int64_t at, apart *runs, cnn_error *err)
+/* How far runs of the same steps, made now, lie from one another. In each a step is held to the reference, so that who
+ * is asked again cannot answer anything. */
+static cnn_status measure_apart(verify_training *v, const trainer_sample *s, cnn_rng *rng, apart *runs,
+                                verify_training_result *r, cnn_error *err)
 {
     const cnn_net *net = &v->own.network->net;
-    double *first = v->own.grads, *next = v->own.running;
     const double loss = v->states[2].loss_sum;
     const int64_t correct = v->states[2].correct;
-    cnn_status status = CNN_OK;
-    *runs = (apart){.params = 0.0};
-    vf_net_doubles(net, v->states[2].own.params, net->param_elems, first);
-    for (int i = 0; i < RUNS && status == CNN_OK; i++) {
+    double *first = malloc(((size_t)net->param_elems + 1) * sizeof *first), *next = v->own.running;
+    cnn_status status = first != NULL ? CNN_OK : CNN_FAIL(err, CNN_OUT_OF_MEMORY, "no memory to repeat steps");
+    if (first != NULL) vf_net_doubles(net, v->states[2].own.params, net->param_elems, first);
+    for (int i = 0; i < RUNS && status == CNN_OK && !r->failed; i++) {
+        const int64_t at = rng_int(rng, 0, s->steps - 1);
         status = trainer_repeat(v->trainer, v->epoch, s, at, &v->states[0], &v->states[1], &v->states[2], err);
         if (status != CNN_OK) break;
         vf_net_doubles(net, v->states[2].own.params, net->param_elems, next);
@@ -236,11 +238,14 @@ static cnn_status measure_apart(verify_training *v, const trainer_sample *s, int
         if (isfinite(off)) runs->params = fmax(runs->params, off);
         if (isfinite(by)) runs->loss = fmax(runs->loss, by);
         runs->correct = fmax(runs->correct, fabs((double)(v->states[2].correct - correct)));
+        if (v->epoch > 0 || s->first + at > 0) /* in the very first step all biases lie on a kink */
+            status = vf_training_step(&v->own, s->test, s->first + at, &v->states[0], &v->states[1], r, err);
     }
+    free(first);
     return status;
 }
 
-static cnn_status judge_repeated(verify_training *v, const trainer_sample *s, int64_t at, verify_training_result *r,
+static cnn_status judge_repeated(verify_training *v, const trainer_sample *s, cnn_rng *rng, verify_training_result *r,
                                  cnn_error *err)
 {
     const verify_training_result before = *r;
@@ -248,14 +253,14 @@ static cnn_status judge_repeated(verify_training *v, const trainer_sample *s, in
     judge_again(v, s, &v->states[2], &runs, r);
     /* ranks would have to agree that they run them again */
     if (before.failed || !r->failed || v->own.params->ranks != NULL) return CNN_OK;
-    const cnn_status status = measure_apart(v, s, at, &runs, err);
     *r = before;
-    if (status == CNN_OK) judge_again(v, s, &v->states[2], &runs, r);
+    const cnn_status status = measure_apart(v, s, rng, &runs, r, err);
+    if (status == CNN_OK && !r->failed) judge_again(v, s, &v->states[2], &runs, r);
     return status;
 }
 
-static cnn_status judge_sample(verify_training *v, const trainer_sample *s, int64_t at, verify_training_result *r,
-                               cnn_error *err)
+static cnn_status judge_sample(verify_training *v, const trainer_sample *s, int64_t at, cnn_rng *rng,
+                               verify_training_result *r, cnn_error *err)
 {
     const trainer_state *one = &s->before, *next = &s->after;
     if (s->steps > 1) {
@@ -268,7 +273,7 @@ static cnn_status judge_sample(verify_training *v, const trainer_sample *s, int6
     cnn_status status = CNN_OK; /* other ranks have made the steps with rank 0, which judges */
     if (rank_number(trainer_ranks(v->trainer)) == 0)
         status = vf_training_step(&v->own, s->test, s->first + at, one, next, r, err);
-    if (status == CNN_OK && s->steps > 1) status = judge_repeated(v, s, at, r, err);
+    if (status == CNN_OK && s->steps > 1) status = judge_repeated(v, s, rng, r, err);
     return status == CNN_OK && v->composed != NULL ? composed_judge(v->composed, &v->own, s, v->seed, r, err) : status;
 }
 
@@ -291,7 +296,7 @@ cnn_status verify_training_judge(verify_training *v, bool (*interrupted)(void), 
         if (s->steps == 0) return CNN_FAIL(err, CNN_INTERNAL, "step %lld was not looked at", (long long)s->wanted);
         if (interrupted != NULL && interrupted()) return CNN_FAIL(err, CNN_INTERRUPTED, "interrupted");
         const int64_t at = rng_int(&rng, zero ? 1 : 0, s->steps - 1);
-        status = judge_sample(v, s, at, r, err);
+        status = judge_sample(v, s, at, &rng, r, err);
         cnn_append(r->steps, sizeof r->steps, "%s %lld",
                    i == 0            ? "train"
                    : i == v->n_train ? ", test"
