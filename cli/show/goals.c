@@ -11,8 +11,8 @@ enum { BATCH_WIDTH = 7, GAP = 2, CELL = 17 }; /* CELL: epochs and seconds */
 
 static int width_of(const goals_curve *c)
 {
-    const int label = table_width(c->label);
-    return label > CELL ? label : CELL;
+    const int label = table_width(c->label), facts = table_width(c->facts), wider = label > facts ? label : facts;
+    return wider > CELL ? wider : CELL;
 }
 
 static const goals_point *point_at(const goals_curve *c, double batch)
@@ -52,11 +52,22 @@ static double next_batch(const goals_set *set, double behind)
     return isfinite(next) ? next : 0.0;
 }
 
+/* In what the curves differ beside their names: the number's type, the layout, the machine. */
+static void print_facts(const goals_set *set, int first, int end)
+{
+    bool any = false;
+    for (int i = first; i < end; i++) any = any || column(set, i)->facts[0] != '\0';
+    if (!any) return;
+    printf("\n%*s", BATCH_WIDTH, "");
+    for (int i = first; i < end; i++) printf("%*s%*s", GAP, "", width_of(column(set, i)), column(set, i)->facts);
+}
+
 static void print_columns(const goals_set *set, int first, int end)
 {
     char text[64], goal[64];
     printf("%*s", BATCH_WIDTH, "");
     for (int i = first; i < end; i++) printf("%*s%*s", GAP, "", width_of(column(set, i)), column(set, i)->label);
+    print_facts(set, first, end);
     printf("\n%*s", BATCH_WIDTH, "goal");
     for (int i = first; i < end; i++)
         printf("%*s%*s", GAP, "", width_of(column(set, i)), goal_text(column(set, i)->of, column(set, i)->goal, goal));
@@ -104,8 +115,8 @@ static void show_means(const goals_set *set)
             mean_text(&p->mean_epochs, epochs, sizeof epochs);
             mean_text(&p->mean_seconds, seconds, sizeof seconds);
             mean_text(&p->mean_train_s, training, sizeof training);
-            table_print(9, "%7g  %7s  %9s  %-24s  %-26s  %-26s  %s\n", p->batch, goal_text(c->of, c->goal, goal),
-                        reached, epochs, seconds, training, c->label);
+            table_print(9, "%7g  %7s  %9s  %-24s  %-26s  %-26s  %s%s%s\n", p->batch, goal_text(c->of, c->goal, goal),
+                        reached, epochs, seconds, training, c->label, c->facts[0] ? ", " : "", c->facts);
         }
 }
 

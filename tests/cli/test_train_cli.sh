@@ -331,6 +331,9 @@ if command -v gnuplot >/dev/null; then
     "$benchcnn" plot goals "$tmp/right.jsonl" --out "$tmp/right" >"$tmp/out" 2>&1 && [ -s "$tmp/right.svg" ] || fail "plot goals: $(cat "$tmp/out")"
     grep -qE '^ +20 +0 % +3 of 3  1 \(1 to 1\) +[0-9.]+ \([-0-9.]+ to [0-9.]+\) ' "$tmp/out" && grep -qE '^ +20 +100 % +0 of 3  - ' "$tmp/out" || fail "means over seeds: $(cat "$tmp/out")"
     grep -q 'published' "$tmp/out" && fail "a published loss beside accuracies"
+    "$benchcnn" "${right[@]}" --until-accuracy 0 --dtype f64 >"$tmp/out" 2>&1
+    "$benchcnn" plot goals "$tmp/right.jsonl" --out "$tmp/right" >"$tmp/out" 2>&1
+    grep -qE '^ +f32 +.*f64$' "$tmp/out" && grep -q ' of 3 .*, f32$' "$tmp/out" || fail "curves of two types look alike: $(cat "$tmp/out")"
 fi
 for accuracy in 99 -1 nan; do
     "$benchcnn" "${right[@]}" --until-accuracy $accuracy >"$tmp/out" 2>&1
