@@ -38,14 +38,14 @@ static void run(cnn_context *context, const cnn_act_desc *d, act_job job, bool f
 
 cnn_status cpu_act_fwd(cnn_context *context, const cnn_plan *plan, const cnn_map_fwd_args *args, cnn_error *err)
 {
-    (void)err;
+    if (cnn_is_half(plan->problem.u.type.dtype)) return cpu_half_map_fwd(context, plan, args, cpu_act_fwd, err);
     run(context, &plan->problem.u.act, (act_job){.x = args->x, .out = args->y}, true);
     return CNN_OK;
 }
 
 cnn_status cpu_act_bwd(cnn_context *context, const cnn_plan *plan, const cnn_map_bwd_args *args, cnn_error *err)
 {
-    (void)err;
+    if (cnn_is_half(plan->problem.u.type.dtype)) return cpu_half_map_bwd(context, plan, args, cpu_act_bwd, err);
     run(context, &plan->problem.u.act, (act_job){.x = args->x, .y_in = args->y, .dy = args->dy, .out = args->dx},
         false);
     return CNN_OK;

@@ -66,6 +66,17 @@ cnn_status cpu_prepare(cnn_context *, cnn_plan *, cnn_error *);
 void cpu_release(cnn_context *, cnn_plan *);
 cnn_status cpu_weighted_run(cnn_context *, const cnn_plan *, const cnn_weighted_args *, cnn_error *);
 
+/* half.c: f16 and bf16, by the kernels for f32: the problem that these are for, and the workspace that it takes, *bytes
+ * of which are the kernel's own. */
+cnn_problem cpu_as_f32(const cnn_problem *);
+cnn_status cpu_half_workspace(const cnn_problem *, size_t *bytes, cnn_error *);
+typedef cnn_status cpu_map_fwd(cnn_context *, const cnn_plan *, const cnn_map_fwd_args *, cnn_error *);
+typedef cnn_status cpu_map_bwd(cnn_context *, const cnn_plan *, const cnn_map_bwd_args *, cnn_error *);
+cnn_status cpu_half_weighted(cnn_context *, const cnn_plan *, const cnn_weighted_args *, cnn_error *);
+cnn_status cpu_half_map_fwd(cnn_context *, const cnn_plan *, const cnn_map_fwd_args *, cpu_map_fwd *, cnn_error *);
+cnn_status cpu_half_map_bwd(cnn_context *, const cnn_plan *, const cnn_map_bwd_args *, cpu_map_bwd *, cnn_error *);
+void cpu_half_add(cnn_context *, const cnn_add_desc *, const cnn_join_args *);
+
 /* The other operations: slots of cnn_impl as they stand (cnn_context is a cpu_context). */
 cnn_status cpu_pool_fwd(cnn_context *, const cnn_plan *, const cnn_map_fwd_args *, cnn_error *);
 cnn_status cpu_pool_bwd(cnn_context *, const cnn_plan *, const cnn_map_bwd_args *, cnn_error *);

@@ -29,14 +29,14 @@ static void dropout(cnn_context *context, const cnn_dropout_desc *d, const void 
 
 cnn_status cpu_dropout_fwd(cnn_context *context, const cnn_plan *plan, const cnn_map_fwd_args *args, cnn_error *err)
 {
-    (void)err;
+    if (cnn_is_half(plan->problem.u.type.dtype)) return cpu_half_map_fwd(context, plan, args, cpu_dropout_fwd, err);
     dropout(context, &plan->problem.u.dropout, args->x, args->step, args->y);
     return CNN_OK;
 }
 
 cnn_status cpu_dropout_bwd(cnn_context *context, const cnn_plan *plan, const cnn_map_bwd_args *args, cnn_error *err)
 {
-    (void)err;
+    if (cnn_is_half(plan->problem.u.type.dtype)) return cpu_half_map_bwd(context, plan, args, cpu_dropout_bwd, err);
     dropout(context, &plan->problem.u.dropout, args->dy, args->step, args->dx);
     return CNN_OK;
 }

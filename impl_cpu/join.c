@@ -22,7 +22,10 @@ cnn_status cpu_add_fwd(cnn_context *context, const cnn_plan *plan, const cnn_joi
     const int64_t count = d->mb * d->ic * d->ih * d->iw;
     add_job job = {.work = cpu_elements(count, 1), .a = args->x[0], .b = args->x[1], .y = args->y};
     (void)err;
-    CPU_RUN(context, d->t.dtype, add, &job);
+    if (cnn_is_half(d->t.dtype))
+        cpu_half_add(context, d, args);
+    else
+        CPU_RUN(context, d->t.dtype, add, &job);
     return CNN_OK;
 }
 

@@ -7,6 +7,7 @@
 #define IMPL_CPU_OPS_H
 
 #include "cpu.h"
+#include "harness/cnn/half.h"
 
 /* What a kernel calls must be inlined into it, or it would be compiled for the base instruction set only. */
 #define CPU_INLINE static inline __attribute__((always_inline))

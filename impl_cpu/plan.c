@@ -1,6 +1,6 @@
 /* plan.c: the one gate of impl_cpu: what passes here runs; what cannot run is refused here, with the reason. From a
  * request to a plan, and from a plan to a kernel, which the algorithm's id picks. */
-#include "harness/cnn/shape.h"
+#include "harness/cnn/half.h"
 #include "impl_cpu/cpu.h"
 
 #include <stdlib.h>
@@ -18,6 +18,12 @@ static const cpu_kernels *kernels_of(cnn_op op, int64_t id)
 static cnn_status make_plan(const cpu_context *cpu, const cnn_request *r, void **state, size_t *bytes, cnn_error *err)
 {
     const cnn_problem *p = r->problem;
+    if (cnn_is_half(p->u.type.dtype)) {
+        const cnn_problem wide = cpu_as_f32(p);
+        const cnn_request its = {&wide, r->dir, r->algorithm, r->knobs};
+        const cnn_status status = make_plan(cpu, &its, state, bytes, err);
+        return status == CNN_OK ? cpu_half_workspace(p, bytes, err) : status;
+    }
     *bytes = p->op == CNN_OP_LOSS ? cpu_loss_workspace(&p->u.loss, r->dir) : 0;
     if (!cnn_is_weighted(p)) return CNN_OK;
     cpu_plan_fn *const plan = kernels_of(p->op, r->algorithm->id)->plan;
@@ -53,7 +59,7 @@ void cpu_release(cnn_context *context, cnn_plan *plan)
 
 cnn_status cpu_weighted_run(cnn_context *context, const cnn_plan *plan, const cnn_weighted_args *args, cnn_error *err)
 {
-    (void)err;
+    if (cnn_is_half(plan->problem.u.type.dtype)) return cpu_half_weighted(context, plan, args, err);
     kernels_of(plan->problem.op, plan->algorithm.id)->run((const cpu_context *)context, plan, args);
     return CNN_OK;
 }

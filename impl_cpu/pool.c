@@ -123,14 +123,14 @@ static void run(cnn_context *context, const cnn_pool_desc *d, pool_job job, bool
 
 cnn_status cpu_pool_fwd(cnn_context *context, const cnn_plan *plan, const cnn_map_fwd_args *args, cnn_error *err)
 {
-    (void)err;
+    if (cnn_is_half(plan->problem.u.type.dtype)) return cpu_half_map_fwd(context, plan, args, cpu_pool_fwd, err);
     run(context, &plan->problem.u.pool, (pool_job){.x = args->x, .out = args->y}, true);
     return CNN_OK;
 }
 
 cnn_status cpu_pool_bwd(cnn_context *context, const cnn_plan *plan, const cnn_map_bwd_args *args, cnn_error *err)
 {
-    (void)err;
+    if (cnn_is_half(plan->problem.u.type.dtype)) return cpu_half_map_bwd(context, plan, args, cpu_pool_bwd, err);
     run(context, &plan->problem.u.pool, (pool_job){.x = args->x, .dy = args->dy, .out = args->dx}, false);
     return CNN_OK;
 }

@@ -6,9 +6,9 @@
 
 #include "engine.h"
 #include "expectation.h"
+#include "harness/cnn/half.h"
 #include "verify/oracle/lines.h"
 
-#include <float.h>
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -49,7 +49,7 @@ static bool reads_nan(const vf_case *c)
  * maximum), where an input holds one. Elsewhere a NaN that both sides have is wrong on both. */
 static void settle_not_finite(const vf_case *c, const vf_run *run, const verify_arrays *a)
 {
-    const double most = c->call.problem->u.type.dtype == CNN_F64 ? DBL_MAX : (double)FLT_MAX;
+    const double most = cnn_largest(c->call.problem->u.type.dtype);
     const bool nan_in = reads_nan(c);
     for (int i = 0; i < c->call.count; i++) {
         if (c->after[i] == NULL) continue;

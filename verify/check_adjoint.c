@@ -103,6 +103,20 @@ static double relative_error(const vf_rounding *r, double n)
     return r->mean * (r->unit * (n + 2.0) + r->input * sqrt(n));
 }
 
+/* What storing `name` may add to its inner product with `with`: each element is off by half a last place at most,
+ * independent of the others. The parts of a concatenation are copies. */
+static double storing(const vf_subject *s, const side *of, const char *name, const side *to, const char *with)
+{
+    int64_t count = 0;
+    const double *a = array(of, name, &count), *d = array(to, with, &count);
+    double squares = 0.0;
+    for (int64_t i = 0; a != NULL && d != NULL && i < count; i++) {
+        const double off = vf_storing(&s->rounding, a[i], 0.0) * d[i];
+        squares += off * off;
+    }
+    return sqrt(squares);
+}
+
 static double tolerance(const vf_subject *s, const side *f, const side *b)
 {
     int64_t count;
@@ -115,7 +129,9 @@ static double tolerance(const vf_subject *s, const side *f, const side *b)
         back *= x * dy * norm(f, "w", &count) + dy * norm(f, "b", &count);
     else
         back *= dy * w * (s->problem->op == CNN_OP_CONCAT ? norm(b, "dy", &count) : norm(f, "x", &count));
-    return 4.0 * (forward + back);
+    const bool weights = s->dir == CNN_BWD_W;
+    return 4.0 * (forward + back + storing(s, f, "y", b, "dy") +
+                  storing(s, b, weights ? "dw" : "dx", f, weights ? "w" : "x") + storing(s, b, "db", f, "b"));
 }
 
 static const char *why_not(const vf_subject *s)

@@ -99,7 +99,8 @@ static slopes measure(derivative *d, int k, int g, const vf_case *rounded, const
     s.tolerance = fabs(difference(d, k, 2.0 * d->h) - s.difference) + rounding_error(d, k, grad);
     s.budget = fabs(s.rounded - s.reference);
     for (int64_t i = 0; i < count; i++) {
-        s.budget += fabs(d->v[i]) * vf_bound(rounding, rounded->roundings[g][i], rounded->magnitude[g][i]);
+        const double bound = vf_bound(rounding, rounded->roundings[g][i], rounded->magnitude[g][i]);
+        s.budget += fabs(d->v[i]) * (bound + vf_storing(rounding, rounded->after[g][i], bound));
         s.scale += grad[i] * d->v[i] * grad[i] * d->v[i];
     }
     s.scale = fmax(fabs(s.difference), sqrt(s.scale));

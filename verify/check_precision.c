@@ -91,7 +91,8 @@ static void make_sparse(const vf_case *c, const cnn_conv_desc *d, double *v, con
 static void fill(vf_case *c, bool normwise, int64_t *singles)
 {
     const cnn_conv_desc d = vf_as_conv(&c->problem);
-    const bool f16 = c->problem.u.type.dtype == CNN_F32 && c->problem.u.type.math == CNN_MATH_F16;
+    const cnn_type *t = &c->problem.u.type;
+    const bool f16 = t->dtype == CNN_F16 || (t->dtype == CNN_F32 && t->math == CNN_MATH_F16);
     const char *name = c->call.dir == CNN_BWD_W ? "dy" : "w";
     const bool one = normwise || f16; /* binade; several, by which no kernel tells these from other data */
     cnn_rng rng = rng_stream(c->seed, 5000);
@@ -149,16 +150,17 @@ static int compare_doubles(const void *a, const void *b)
 
 /* Of up to SAMPLES elements, corners, borders and tails among them, those that are a product. */
 static void take_errors(errors *all, const cnn_operand *o, uint64_t seed, const double *products, const double *got,
-                        bool normwise)
+                        const vf_rounding *bounds)
 {
     cnn_rng rng = rng_stream(seed, 77);
     for (int64_t i = 0; i < SAMPLES && i < o->count; i++) {
         const int64_t at = o->count <= SAMPLES ? i : vf_sample_index(o, i, &rng);
         const double size = fabs(products[at]);
         if (!(size > 0.0)) continue;
-        const double error = vf_finite(got[at]) ? fabs(got[at] - products[at]) : (double)INFINITY;
+        const double stored = vf_storing(bounds, size, 0.0), off = fabs(got[at] - products[at]);
+        const double error = vf_finite(got[at]) ? fmax(0.0, off - stored) : (double)INFINITY;
         all->sizes += size;
-        all->list[all->count++] = normwise ? error : error / size;
+        all->list[all->count++] = bounds->normwise ? error : error / size;
     }
 }
 
@@ -223,7 +225,7 @@ static cnn_status probe(const vf_subject *s, uint64_t seed, errors *all, cnn_err
     if (status == CNN_OK) status = vf_run_make(&run, s->place, &c, &(vf_run_options){0}, err);
     if (status == CNN_OK) {
         expect_all(&c, &d, singles, products);
-        take_errors(all, o, seed, products, run.after[at], s->rounding.normwise);
+        take_errors(all, o, seed, products, run.after[at], &s->rounding);
         vf_run_free(&run);
     }
     free(products);

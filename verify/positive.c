@@ -29,15 +29,17 @@ static void fill(vf_case *c)
 
 /* failed: a check before has found the results wrong. Where one is off by more than any sum of f32 is, that says it
  * all. */
-static void judge(const vf_elements *e, double unit, bool failed, verify_result *result)
+static void judge(const vf_elements *e, const vf_rounding *bounds, bool failed, verify_result *result)
 {
+    const double unit = bounds->unit;
     const double deviations = 6.0,
                  cut = 6.0; /* units: sums of 64 products by 8 at a time are short by 4 on the average */
     const double no_rounding = 0x1p-9;
     double sum = 0.0, squares = 0.0, terms = 0.0, n = 0.0, most = 0.0;
     for (int64_t i = 0; i < e->count; i++) {
         if (!(e->expected.magnitude[i] > 0.0)) continue;
-        const double error = (e->got[i] - e->expected.value[i]) / e->expected.magnitude[i];
+        const double off = e->got[i] - e->expected.value[i], stored = vf_storing(bounds, e->expected.value[i], 0.0);
+        const double error = copysign(fmax(0.0, fabs(off) - stored), off) / e->expected.magnitude[i];
         sum += error, squares += error * error, n++;
         most = fmax(most, vf_finite(e->got[i]) ? fabs(error) : (double)INFINITY);
         terms = fmax(terms, e->expected.roundings[i]);
@@ -77,7 +79,7 @@ cnn_status vf_judge_positive(const vf_subject *s, verify_result *result, cnn_err
         const int at = vf_index(c.call.operands, c.call.count, outputs[s->dir]);
         status = vf_elements_make(&e, &c, at, run.after[at], sample_products, s->engine->pool, err);
         if (status == CNN_OK) {
-            judge(&e, s->rounding.unit, s->failed, result);
+            judge(&e, &s->rounding, s->failed, result);
             vf_elements_free(&e);
         }
         vf_run_free(&run);

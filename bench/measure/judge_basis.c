@@ -134,7 +134,8 @@ static cnn_status fill_pool(judge_basis *b, int input, cnn_rng *rng, cnn_error *
     b->pool_bytes = (size_t)count * size;
     b->pool = malloc(b->pool_bytes);
     if (!b->pool) return CNN_FAIL(err, CNN_OUT_OF_MEMORY, "no memory for %lld random inputs", (long long)count);
-    const bool tails = b->c->problem.u.type.math != CNN_MATH_F16;
+    const cnn_type *t = &b->c->problem.u.type;
+    const bool tails = t->math != CNN_MATH_F16 && t->dtype != CNN_F16;
     for (int64_t i = 0; i < count; i++) {
         const double value = rng_real(rng, -1, 1); /* one in TAILS is tiny, as in the case's inputs (lines.h) */
         const bool tail = tails && rng_int(rng, 0, TAILS - 1) == 0;

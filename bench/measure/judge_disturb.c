@@ -1,4 +1,5 @@
 /* judge_disturb.c: what a run finds is never what the one before found. */
+#include "harness/cnn/half.h"
 #include "judge_parts.h"
 #include "verify/oracle/case.h"
 
@@ -61,8 +62,9 @@ static cnn_status touch(judge *j, int operand, cnn_error *err)
 {
     const int64_t index = rng_int(&j->rng, 0, j->c.call.operands[operand].count - 1);
     /* Of a sum large, so that it shows beside all rounding; else in the range that the operation's data have. Few bits:
-     * any type holds it. */
-    const double most = j->sums ? 31 : 1, value = floor(rng_real(&j->rng, -most, most) * 256) / 256;
+     * f32 holds it as it is. */
+    const double most = j->sums ? 31 : 1, few = floor(rng_real(&j->rng, -most, most) * 256) / 256;
+    const double value = cnn_stored(cnn_elem_dtype(&j->c.problem.u.type, j->c.call.operands[operand].elem), few);
     cnn_status status = forget_oldest(j, err);
     if (status != CNN_OK) return status;
     for (int i = 0; i < j->n_touched; i++)

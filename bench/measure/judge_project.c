@@ -3,6 +3,7 @@
  * The factors stand by position in memory, so that the sum is one pass over the bytes as they are. Rounding errors of
  * honest kernels add up like a random walk (vf_rms_limit): what is allowed is a multiple of that. A projection that is
  * off is no verdict yet: the elements and their bounds give that. */
+#include "harness/cnn/half.h"
 #include "judge_parts.h"
 
 #include <math.h>
@@ -14,16 +15,19 @@ static double allowed_of(const judge *j, int operand)
     enum { TIMES = 12 };
     const vf_rounding r = vf_rounding_of(&j->c.problem, &j->plan->algorithm);
     const cnn_operand *o = &j->c.call.operands[operand];
-    double squares = 0, roots = 0;
+    double squares = 0, roots = 0, stored = 0;
     int64_t count = 0;
     for (int64_t e = 0; e < o->count; e++) {
         const double n = j->c.roundings[operand][e], size = j->c.magnitude[operand][e];
         if (!(n > 0)) continue;
+        const double last = vf_storing(&r, j->c.after[operand][e], 0);
+        stored += last * last;
         squares += size * size / n;
         roots += sqrt(n);
         count++;
     }
-    return TIMES * vf_rms_limit(&r, count > 0 ? roots / (double)count : 0) * sqrt(squares);
+    const double limit = vf_rms_limit(&r, count > 0 ? roots / (double)count : 0);
+    return TIMES * sqrt(limit * limit * squares + stored);
 }
 
 void judge_expect(judge *j)
@@ -73,6 +77,19 @@ static double sum_f64(const double *values, int64_t count, const double *factors
     return sum;
 }
 
+static double sum_half(cnn_dtype dtype, const void *values, int64_t count, const double *factors)
+{
+    double sum = 0;
+    for (int64_t i = 0; i < count; i++) sum += cnn_number_get(dtype, values, i) * factors[i % JUDGE_FACTORS];
+    return sum;
+}
+
+static double sum_bytes(cnn_dtype dtype, const void *bytes, int64_t count, const double *factors)
+{
+    if (cnn_is_half(dtype)) return sum_half(dtype, bytes, count, factors);
+    return dtype == CNN_F64 ? sum_f64(bytes, count, factors) : sum_f32(bytes, count, factors);
+}
+
 /* Host memory is read where it is. */
 static cnn_status sum_of(const judge *j, int operand, double *sum, cnn_error *err)
 {
@@ -84,8 +101,7 @@ static cnn_status sum_of(const judge *j, int operand, double *sum, cnn_error *er
         bytes = j->room;
     }
     if (status == CNN_OK)
-        *sum = cnn_elem_dtype(&j->c.problem.u.type, o->elem) == CNN_F64 ? sum_f64(bytes, o->count, j->basis->factors)
-                                                                        : sum_f32(bytes, o->count, j->basis->factors);
+        *sum = sum_bytes(cnn_elem_dtype(&j->c.problem.u.type, o->elem), bytes, o->count, j->basis->factors);
     return status;
 }
 

@@ -58,7 +58,7 @@ cnn_error_set(cnn_error *err, cnn_status status, const char *file, int line, con
 #define CNN_FAIL(err, status, ...) cnn_error_set((err), (status), __FILE__, __LINE__, __VA_ARGS__)
 
 /* Enumerations that have names in text: a list of X(ID, text); cnn/shape.h has the names. */
-#define CNN_DTYPE_LIST(X) X(F32, "f32", 4) X(F64, "f64", 8) /* and the bytes of one */
+#define CNN_DTYPE_LIST(X) X(F32, "f32", 4) X(F64, "f64", 8) X(F16, "f16", 2) X(BF16, "bf16", 2) /* and the bytes */
 #define CNN_LAYOUT_LIST(X) X(NCHW, "nchw") X(NHWC, "nhwc")
 #define CNN_MATH_LIST(X) X(F32, "f32") X(TF32, "tf32") X(F16, "f16") X(BF16, "bf16")
 #define CNN_DIR_LIST(X) X(FWD, "FWD") X(BWD_D, "BWD_D") X(BWD_W, "BWD_W")
@@ -68,8 +68,9 @@ cnn_error_set(cnn_error *err, cnn_status status, const char *file, int line, con
 typedef enum cnn_dtype { CNN_DTYPE_LIST(CNN_DTYPE_ID) CNN_DTYPE_COUNT } cnn_dtype;
 typedef enum cnn_layout { CNN_LAYOUT_LIST(CNN_ID) CNN_LAYOUT_COUNT } cnn_layout;
 
-/* What the arithmetic may use. CNN_MATH_F32 is strict: products and sums are no less precise than the dtype.
- * With CNN_F64 `supports` refuses the others. */
+/* What the arithmetic may use. CNN_MATH_F32 is strict: products and sums are no less precise than the dtype, and with
+ * CNN_F16 and CNN_BF16, which are types of memory (half.h), than f32: what is added up is rounded to the dtype once, to
+ * the nearest, when it is stored. With CNN_F64 `supports` refuses the others; with the half types there are none. */
 #define CNN_MATH_ID(id, text) CNN_MATH_##id,
 typedef enum cnn_math { CNN_MATH_LIST(CNN_MATH_ID) CNN_MATH_COUNT } cnn_math;
 

@@ -175,6 +175,8 @@ typedef struct cnn_impl {
     const cnn_peaks *peaks;
     const cnn_trainers *trainers; /* NULL: none; then no algorithm has CNN_TRAINS */
     const cnn_comms *comms;
+    uint64_t dtypes; /* the types that it takes, a mask of 1 << cnn_dtype; 0: f32 and f64. `supports` is asked of no
+                        other */
 } cnn_impl;
 
 /* What a plug-in exports, and all that it must: its table, static. See impl_template/ and `benchcnn list --plugin`. */

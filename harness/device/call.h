@@ -32,6 +32,10 @@ static inline void cnn_hand_plan(const cnn_plan *plan, cnn_plan *handed)
 /* A slot that answers nothing: what it leaves changed is put right. */
 #define CNN_CALL_VOID(impl, slot, ...) ((impl)->slot(__VA_ARGS__), (void)cnn_thread_restore())
 
+/* Whether it takes numbers of the problem's type at all: CNN_UNSUPPORTED, and which it takes. Only then `supports` is
+ * asked. */
+cnn_status cnn_takes_dtype(const cnn_impl *impl, const cnn_problem *problem, cnn_error *err);
+
 /* What an earlier call left is not taken for this one's text. */
 static inline void cnn_silence(cnn_error *err) { err->message[0] = '\0'; }
 

@@ -78,6 +78,7 @@ static cnn_status ask(const joined_pair *c, int which, const cnn_request *r, con
     if (!(algorithm->ops & 1u << r->problem->op))
         return CNN_FAIL(err, CNN_UNSUPPORTED, "%s:%s does no %s", impl->name, algorithm->name,
                         cnn_op_name(r->problem->op));
+    if (cnn_takes_dtype(impl, r->problem, err) != CNN_OK) return err->status;
     return CNN_CALL(impl, supports, err, c->of[which], &its, err);
 }
 
@@ -197,6 +198,11 @@ static cnn_status check_kinds(const cnn_impl *a, const cnn_impl *b, cnn_error *e
                     a->memory != NULL ? a->name : b->name, a->memory != NULL ? b->name : a->name);
 }
 
+static uint64_t types_of(const cnn_impl *impl)
+{
+    return impl->dtypes != 0 ? impl->dtypes : 1u << CNN_F32 | 1u << CNN_F64;
+}
+
 cnn_status joined_make(const cnn_impl *a, const cnn_impl *b, cnn_impl **out, cnn_error *err)
 {
     if (check_kinds(a, b, err) != CNN_OK) return err->status;
@@ -219,7 +225,8 @@ cnn_status joined_make(const cnn_impl *a, const cnn_impl *b, cnn_impl **out, cnn
                          .describe = describe_both,
                          .supports = supports,
                          .prepare = prepare,
-                         .release = release};
+                         .release = release,
+                         .dtypes = types_of(a) | types_of(b)};
     bool made = j->algorithms != NULL && j->knobs != NULL && put_knobs(j);
     for (int i = 0; made && i < a->n_algorithms; i++)
         if (a->algorithms[i].ops != CNN_TRAINS) put_algorithm(j, &a->algorithms[i], i);

@@ -105,10 +105,23 @@ static cnn_status check_bias(const cnn_impl *impl, const cnn_request *r, cnn_err
                     impl->name, add ? "bias_add" : "bias_gradient");
 }
 
+cnn_status cnn_takes_dtype(const cnn_impl *impl, const cnn_problem *problem, cnn_error *err)
+{
+    const cnn_dtype dtype = problem->u.type.dtype;
+    const uint64_t mask = impl->dtypes != 0 ? impl->dtypes : 1u << CNN_F32 | 1u << CNN_F64;
+    char list[64] = "";
+    if (mask >> dtype & 1) return cnn_half_check(problem, err);
+    for (int i = 0; i < CNN_DTYPE_COUNT; i++)
+        if (mask >> i & 1) cnn_append(list, sizeof list, "%s%s", list[0] ? ", " : "", cnn_dtype_name((cnn_dtype)i));
+    return CNN_FAIL(err, CNN_UNSUPPORTED, "implementation %s does not take %s: its types are %s", impl->name,
+                    cnn_dtype_name(dtype), list);
+}
+
 cnn_status cnn_supports(const cnn_session *session, const cnn_request *request, cnn_error *err)
 {
     handed h;
-    const cnn_status status = check_bias(session->impl, request, err);
+    cnn_status status = cnn_takes_dtype(session->impl, request->problem, err);
+    if (status == CNN_OK) status = check_bias(session->impl, request, err);
     if (status != CNN_OK) return status;
     return CNN_CALL(session->impl, supports, err, session->context, hand(session, request, &h), err);
 }
@@ -224,7 +237,7 @@ cnn_status cnn_algorithms(const cnn_session *session, const cnn_problem *problem
     *count = 0;
     for (int i = 0; i < impl->n_algorithms && *count < capacity; i++)
         if (impl->algorithms[i].ops & 1u << problem->op) list[(*count)++] = impl->algorithms[i];
-    if (impl->enumerate == NULL) return CNN_OK;
+    if (impl->enumerate == NULL || cnn_takes_dtype(impl, problem, err) != CNN_OK) return CNN_OK;
 
     int more = 0;
     handed h;

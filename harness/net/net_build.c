@@ -1,6 +1,7 @@
 /* net_build.c: text -> network: one pass over the lines gives layers, values and parameters, which then get their
  * offsets. */
 #include "harness/base/text.h"
+#include "harness/cnn/half.h"
 #include "harness/problem/names.h"
 #include "harness/problem/problem.h"
 #include "harness/problem/shape.h"
@@ -113,6 +114,9 @@ cnn_status cnn_net_build(const char *file, const char *text, const cnn_type *typ
 {
     *network = NULL;
     if (batch < 1) return CNN_FAIL(err, CNN_BAD_ARGUMENT, "batch is %lld, but must be at least 1", (long long)batch);
+    if (cnn_is_half(type->dtype))
+        return CNN_FAIL(err, CNN_UNSUPPORTED, "%s: a network in %s: they are computed in f32 and f64 only", file,
+                        cnn_dtype_name(type->dtype));
     cnn_network *n = new_network();
     if (n == NULL) return CNN_FAIL(err, CNN_OUT_OF_MEMORY, "%s: no memory for the network's layers", file);
     net_line line;

@@ -1,5 +1,6 @@
 /* operands.c: what an operation reads and writes, with its shape, and how much of it at least; what that costs; and
  * what makes a problem valid: whoever makes one, from text or from a network, has it checked here. */
+#include "harness/cnn/half.h"
 #include "names.h"
 #include "op.h"
 
@@ -82,4 +83,22 @@ cnn_status cnn_problem_check(const cnn_problem *problem, cnn_error *err)
         if (dirs & 1u << dir && cnn_operands(problem, (cnn_dir)dir, operands, err) < 0) return err->status;
     }
     return CNN_OK;
+}
+
+cnn_status cnn_half_check(const cnn_problem *problem, cnn_error *err)
+{
+    const cnn_type *t = &problem->u.type;
+    const cnn_op op = problem->op;
+    if (!cnn_is_half(t->dtype)) return CNN_OK;
+    if (t->math != CNN_MATH_F32)
+        return CNN_FAIL(err, CNN_UNSUPPORTED, "math %s of %s: products and sums of %s are computed as f32",
+                        cnn_math_name(t->math), cnn_dtype_name(t->dtype), cnn_dtype_name(t->dtype));
+    if (op == CNN_OP_DECONV && problem->u.conv.bias)
+        return CNN_FAIL(err, CNN_UNSUPPORTED,
+                        "a transposed convolution with bias in %s: the bias is added in a call of its own, which would "
+                        "round the result twice",
+                        cnn_dtype_name(t->dtype));
+    if (op != CNN_OP_LOSS && op != CNN_OP_BATCHNORM && op != CNN_OP_OPTIMIZER) return CNN_OK;
+    return CNN_FAIL(err, CNN_UNSUPPORTED, "%s in %s: it is done in f32 and f64 only", cnn_op_name(op),
+                    cnn_dtype_name(t->dtype));
 }

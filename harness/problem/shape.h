@@ -60,6 +60,9 @@ int cnn_operands(const cnn_problem *problem, cnn_dir dir, cnn_operand *list, cnn
 int64_t cnn_operand_needed(const cnn_problem *problem, cnn_dir dir, const cnn_operand *operand);
 /* Every size positive and consistent, groups divide the channels, windows touch the input, nothing overflows. */
 cnn_status cnn_problem_check(const cnn_problem *problem, cnn_error *err);
+/* Whether the harness can ask anybody for it in the types of 16 bits: these are for what lies in memory, and what
+ * statistics, losses and optimizers keep needs more. CNN_UNSUPPORTED, and why not; other types always pass. */
+cnn_status cnn_half_check(const cnn_problem *problem, cnn_error *err);
 
 /* What the operation needs at least: 2 per multiply-add, padded taps not counted (as benchdnn counts them); 1 a simple
  * element operation. Compulsory bytes: what is needed of each input read once, each output written once. */

@@ -1,7 +1,7 @@
 /* bounds.c: see bounds.h. */
 #include "bounds.h"
 
-#include "harness/cnn/shape.h"
+#include "harness/cnn/half.h"
 
 #include <float.h>
 #include <math.h>
@@ -27,6 +27,8 @@ vf_rounding vf_rounding_of(const cnn_problem *problem, const cnn_algorithm *algo
     r.unit = unit_f32;
     r.tiny = FLT_MIN;
     r.bits = 24;
+    r.stored = t->dtype;
+    if (cnn_is_half(t->dtype)) r.bits = cnn_half_of(t->dtype).fraction + 1;
     if (cnn_is_weighted(problem) && t->math != CNN_MATH_F32) {
         r.bits = math_bits[t->math];
         r.input = ldexp(1.0, -r.bits);
@@ -42,6 +44,12 @@ double vf_bound(const vf_rounding *r, double roundings, double magnitude)
     double factors = (2.0 + r->input) * r->input; /* both rounded: (1 + d)^2 - 1 */
     double share = r->amplification * (vf_gamma(roundings, r->unit) + factors) + vf_gamma(roundings, unit_f64);
     return share * magnitude + (roundings + 1.0) * r->tiny;
+}
+
+double vf_storing(const vf_rounding *r, double expected, double bound)
+{
+    const cnn_half_format f = cnn_half_of(r->stored);
+    return f.exponent == 0 ? 0.0 : ldexp(0.5, cnn_half_place(f, fabs(expected) + bound));
 }
 
 double vf_rms_limit(const vf_rounding *r, double mean_sqrt_roundings)

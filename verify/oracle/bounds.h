@@ -14,6 +14,7 @@ typedef struct vf_rounding {
     const char *transform; /* the one that allows them; NULL: none */
     bool normwise;         /* transforms mix the elements of a tile: the bound of each is that of the largest */
     int bits;              /* significant bits that a factor keeps */
+    cnn_dtype stored;      /* f16, bf16: what results are rounded to, once, when they are stored; else no matter */
 } vf_rounding;
 
 /* The algorithm may be NULL: plain sums. What it asks for is cut down to what is proved. */
@@ -25,6 +26,10 @@ double vf_gamma(double n, double unit);
 /* Bound on |computed - reference| for an element of these roundings and magnitude (reference.h). The reference's own
  * rounding is included. An element without roundings gets 0: it must be equal. */
 double vf_bound(const vf_rounding *rounding, double roundings, double magnitude);
+
+/* What storing a result may add to its error: half a last place of f16 and bf16, at the largest value that is within
+ * `bound` of what is expected; 0 of other types, whose last rounding is one like those before it. */
+double vf_storing(const vf_rounding *rounding, double expected, double bound);
 
 /* Sums of many products: the rounding errors behave like a random walk, so their mean square is far below the worst
  * case: error * sqrt(n) / magnitude stays near u * sqrt(n), whatever the order of summation, while factors rounded to

@@ -92,6 +92,15 @@ static bool within_exact_limit(const vf_case *c)
     return true;
 }
 
+/* What must come out. Integers are summed without rounding, so all that happens to a result is that it is stored. */
+static void expect(vf_case *c)
+{
+    if (c->fill != VF_DATA) vf_reference(&c->call);
+    vf_find_kinds(c);
+    for (int i = 0; c->fill == VF_INTEGERS && i < c->call.count; i++)
+        if (c->after[i] != NULL) vf_round(&c->problem, &c->call.operands[i], c->after[i]);
+}
+
 static cnn_status fill_and_compute(vf_case *c, cnn_error *err)
 {
     const bool weighted = cnn_is_weighted(&c->problem);
@@ -103,8 +112,7 @@ static cnn_status fill_and_compute(vf_case *c, cnn_error *err)
         if (c->fill == VF_INTEGERS && weighted) vf_scale_integers(c);
         if (has_intermediates(c)) status = take_intermediates(c, err);
         if (status != CNN_OK) return status;
-        if (c->fill != VF_DATA) vf_reference(&c->call);
-        vf_find_kinds(c);
+        expect(c);
         if (c->fill != VF_INTEGERS || within_exact_limit(c)) return CNN_OK;
         if (density < 1e-9) return CNN_FAIL(err, CNN_INTERNAL, "no integers small enough for exact sums were found");
         density *= 0.5;
@@ -151,8 +159,7 @@ cnn_status vf_case_lend(const vf_case *c, vf_case *lent, cnn_error *err)
         vf_case_return(lent);
         return CNN_FAIL(err, CNN_OUT_OF_MEMORY, "no memory for the reference's arrays");
     }
-    if (c->fill != VF_DATA) vf_reference(&lent->call);
-    vf_find_kinds(lent);
+    expect(lent);
     return CNN_OK;
 }
 

@@ -50,10 +50,18 @@ static double allowed_alone(const vf_allowance *a, int64_t i)
 double vf_allowed(const vf_allowance *a, int64_t i)
 {
     if (a->bounds == NULL) return 0.0;
-    if (kind_of(&a->expected, a->bounds, i) == VF_ALONE) return allowed_alone(a, i);
     const double n = a->bounds->normwise ? a->most : a->expected.roundings[i];
-    const double size = a->bounds->normwise ? a->top : a->expected.magnitude[i];
-    return vf_bound_below(a->bounds, vf_bound(a->bounds, n, size), a->expected.value[i], n, size);
+    const double size = a->bounds->normwise ? a->top : a->expected.magnitude[i], expected = a->expected.value[i];
+    const double bound = kind_of(&a->expected, a->bounds, i) == VF_ALONE
+                             ? allowed_alone(a, i)
+                             : vf_bound_below(a->bounds, vf_bound(a->bounds, n, size), expected, n, size);
+    return n > 0.0 ? bound + vf_storing(a->bounds, expected, bound) : bound;
+}
+
+/* What is left of an error if as much as it can be is the rounding of the result that is stored. */
+static double before_storing(const vf_rounding *bounds, double expected, double error)
+{
+    return bounds == NULL ? error : fmax(0.0, error - vf_storing(bounds, expected, 0.0));
 }
 
 bool vf_held(double expected, double got, double allowed)
@@ -72,7 +80,9 @@ vf_comparison vf_compare(const vf_out *e, const double *got, int64_t count, cons
         const double n = normwise ? allowance.most : roundings[i], size = normwise ? allowance.top : magnitude[i];
         double error = fabs(got[i] - expected[i]), bound = vf_allowed(&allowance, i);
         bool finite = vf_finite(got[i]) && vf_finite(expected[i]), held = vf_held(expected[i], got[i], bound);
-        double share = held && !(error > 0.0) ? 0.0 : finite && bound > 0.0 ? error / bound : (double)INFINITY;
+        const double own = before_storing(bounds, expected[i], error), room = bound - (error - own);
+        double share = held && !(own > 0.0) ? 0.0 : finite && room > 0.0 ? own / room : (double)INFINITY;
+        if (held) share = fmin(share, 1.0); /* beside a power of two the last place is not the same on both sides */
         if (!held) c.failed = true;
         c.empty = c.empty && !(magnitude[i] > 0.0) && !(roundings[i] > 0.0);
         if (c.worst < 0 || share > c.budget_used) c.budget_used = share, c.worst = i, c.worst_bound = bound;
@@ -87,10 +97,10 @@ vf_comparison vf_compare(const vf_out *e, const double *got, int64_t count, cons
         if (!(finite && n > 0.0 && size > 0.0 && (bounds == NULL || size * bounds->unit > lost))) continue;
         const int kind = kind_of(e, bounds, i);
         if (kind == VF_ALONE) {
-            c.alone_sq += error / size * (error / size);
+            c.alone_sq += own / size * (own / size);
             c.alone++;
         } else if (kind == VF_EVEN) {
-            double scaled = error * sqrt(n) / size;
+            double scaled = own * sqrt(n) / size;
             c.sum_sq += scaled * scaled;
             c.sum_sqrt_n += sqrt(n);
             c.rounded++;
@@ -219,14 +229,16 @@ void vf_judge_precision(const cnn_problem *problem, const vf_rounding *bounds, c
 }
 
 /* The elements of channel `k` of an array that is outer x channels x inner. */
-static vf_comparison compare_channel(const vf_out *e, const double *got, int64_t k, const int64_t sizes[3])
+static vf_comparison compare_channel(const vf_out *e, const double *got, int64_t k, const int64_t sizes[3],
+                                     const vf_rounding *bounds)
 {
     vf_comparison c = {0};
     for (int64_t o = 0; o < sizes[0]; o++)
         for (int64_t a = 0; a < sizes[2]; a++) {
             const int64_t i = (o * sizes[1] + k) * sizes[2] + a;
             if (!(e->roundings[i] > 0.0 && e->magnitude[i] > 0.0) || (e->kind && e->kind[i] != VF_EVEN)) continue;
-            const double scaled = (got[i] - e->value[i]) * sqrt(e->roundings[i]) / e->magnitude[i];
+            const double error = before_storing(bounds, e->value[i], fabs(got[i] - e->value[i]));
+            const double scaled = error * sqrt(e->roundings[i]) / e->magnitude[i];
             c.sum_sq += scaled * scaled;
             c.sum_sqrt_n += sqrt(e->roundings[i]);
             c.rounded++;
@@ -244,7 +256,7 @@ void vf_judge_channels(const vf_case *c, const vf_run *run, const vf_rounding *b
         const int64_t sizes[3] = {axis == 0 ? 1 : o->dims[0], o->dims[axis],
                                   o->count / o->dims[axis] / (axis == 0 ? 1 : o->dims[0])};
         for (int64_t k = 0; k < sizes[1]; k++) {
-            const vf_comparison v = compare_channel(&c->call.out[i], run->after[i], k, sizes);
+            const vf_comparison v = compare_channel(&c->call.out[i], run->after[i], k, sizes, bounds);
             const double n = (double)v.rounded, rms = sqrt(v.sum_sq / n), mean = v.sum_sqrt_n / n;
             if (v.rounded == 0 || rms <= vf_rms_limit(bounds, mean) * vf_spread_of_few(n)) continue;
             vf_set(result, VERIFY_FAILED,

@@ -1,6 +1,8 @@
 /* tensor.c: between canonical doubles and an implementation's bytes. The one place in verify/ that knows layouts. */
 #include "case.h"
 
+#include "harness/cnn/half.h"
+
 #include <stdio.h>
 
 static void store(const cnn_problem *problem, const cnn_operand *o, double value, void *bytes, int64_t at)
@@ -17,10 +19,7 @@ static void store(const cnn_problem *problem, const cnn_operand *o, double value
         break;
     case CNN_ELEM_DTYPE:
     case CNN_ELEM_WEIGHT:
-        if (cnn_elem_dtype(&problem->u.type, o->elem) == CNN_F64)
-            ((double *)bytes)[at] = value;
-        else
-            ((float *)bytes)[at] = (float)value;
+        cnn_number_put(cnn_elem_dtype(&problem->u.type, o->elem), bytes, at, value);
     }
 }
 
@@ -34,8 +33,7 @@ double vf_unpack_element(const cnn_problem *problem, const cnn_operand *o, const
     case CNN_ELEM_DOUBLE:
         return ((const double *)bytes)[at];
     default:
-        return cnn_elem_dtype(&problem->u.type, o->elem) == CNN_F64 ? ((const double *)bytes)[at]
-                                                                    : (double)((const float *)bytes)[at];
+        return cnn_number_get(cnn_elem_dtype(&problem->u.type, o->elem), bytes, at);
     }
 }
 
@@ -80,8 +78,9 @@ void vf_pack_element(const cnn_problem *problem, const cnn_operand *o, double va
 
 void vf_round(const cnn_problem *problem, const cnn_operand *o, double *values)
 {
-    if (!cnn_elem_real(o->elem) || cnn_elem_dtype(&problem->u.type, o->elem) == CNN_F64) return;
-    for (int64_t i = 0; i < o->count; i++) values[i] = (double)(float)values[i];
+    const cnn_dtype dtype = cnn_elem_dtype(&problem->u.type, o->elem);
+    if (!cnn_elem_real(o->elem) || dtype == CNN_F64) return;
+    for (int64_t i = 0; i < o->count; i++) values[i] = cnn_stored(dtype, values[i]);
 }
 
 void vf_element_name(const cnn_operand *o, int64_t index, char *text, size_t size)

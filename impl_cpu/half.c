@@ -1,0 +1,201 @@
+/* half.c: f16 and bf16. Each operation is the kernel for f32, between copies in its workspace: what it reads is made
+ * wider, which is exact; it is computed as f32; what it writes is rounded once. So every algorithm has both types, and
+ * none a kernel of its own for them. What that costs is a pass over each array. */
+#include "harness/cpu/half.h"
+
+#include "harness/cnn/half.h"
+#include "ops.h"
+
+typedef struct half_job {
+    cpu_work work;
+    bool f16;
+    const void *from, *other; /* other: what is added to it (add) */
+    void *to;
+} half_job;
+
+CPU_INLINE void half_widen(const half_job *job, cpu_share share)
+{
+    const uint16_t *from = job->from;
+    float *to = job->to;
+    if (job->f16)
+        for (int64_t i = share.first; i < share.last; i++) to[i] = half_f16_to_float(from[i]);
+    else
+        for (int64_t i = share.first; i < share.last; i++) to[i] = half_bf16_to_float(from[i]);
+}
+CPU_VARIANTS(half_widen);
+
+CPU_INLINE void half_narrow(const half_job *job, cpu_share share)
+{
+    const float *from = job->from;
+    uint16_t *to = job->to;
+    if (job->f16)
+        for (int64_t i = share.first; i < share.last; i++) to[i] = half_float_to_f16(from[i]);
+    else
+        for (int64_t i = share.first; i < share.last; i++) to[i] = half_float_to_bf16(from[i]);
+}
+CPU_VARIANTS(half_narrow);
+
+CPU_INLINE void half_add(const half_job *job, cpu_share share)
+{
+    const uint16_t *a = job->from, *b = job->other;
+    uint16_t *to = job->to;
+    if (job->f16)
+        for (int64_t i = share.first; i < share.last; i++)
+            to[i] = half_float_to_f16(half_f16_to_float(a[i]) + half_f16_to_float(b[i]));
+    else
+        for (int64_t i = share.first; i < share.last; i++)
+            to[i] = half_float_to_bf16(half_bf16_to_float(a[i]) + half_bf16_to_float(b[i]));
+}
+CPU_VARIANTS(half_add);
+
+/* ---- Which arrays there are. */
+
+typedef struct sizes {
+    int64_t x, w, y, b; /* elements; y: of the result, w and b: 0 where there are none */
+} sizes;
+
+static sizes sizes_of(const cnn_problem *p)
+{
+    if (p->op == CNN_OP_CONV || p->op == CNN_OP_CONV3D) {
+        const cnn_conv_desc d = cnn_with_depth(p);
+        return (sizes){d.mb * d.ic * d.id * d.ih * d.iw, d.oc * (d.ic / d.g) * d.kd * d.kh * d.kw,
+                       d.mb * d.oc * d.od * d.oh * d.ow, d.oc};
+    }
+    if (p->op == CNN_OP_FC) {
+        const cnn_fc_desc *d = &p->u.fc;
+        return (sizes){d->mb * d->ic * d->ih * d->iw, d->oc * d->ic * d->ih * d->iw, d->mb * d->oc, d->oc};
+    }
+    if (p->op == CNN_OP_POOL) {
+        const cnn_pool_desc *d = &p->u.pool;
+        return (sizes){.x = d->mb * d->ic * d->ih * d->iw, .y = d->mb * d->ic * d->oh * d->ow};
+    }
+    if (p->op != CNN_OP_ACT && p->op != CNN_OP_DROPOUT) return (sizes){0};
+    const cnn_act_desc *a = &p->u.act;
+    const cnn_dropout_desc *o = &p->u.dropout;
+    const int64_t count = p->op == CNN_OP_ACT ? a->mb * a->ic * a->ih * a->iw : o->mb * o->ic * o->ih * o->iw;
+    return (sizes){.x = count, .y = count};
+}
+
+cnn_problem cpu_as_f32(const cnn_problem *problem)
+{
+    cnn_problem p = *problem;
+    p.u.type.dtype = p.u.type.weights = CNN_F32;
+    return p;
+}
+
+cnn_status cpu_half_workspace(const cnn_problem *problem, size_t *bytes, cnn_error *err)
+{
+    const sizes s = sizes_of(problem);
+    const bool weighted = cnn_is_weighted(problem);
+    cpu_arena arena = {.base = NULL};
+    cpu_take(&arena, (int64_t)*bytes, 1, 1);
+    cpu_take(&arena, s.x, weighted ? 1 : 2, sizeof(float)); /* x and dx of a backward pass */
+    cpu_take(&arena, s.y, weighted ? 1 : 2, sizeof(float));
+    cpu_take(&arena, s.w, 1, sizeof(float));
+    cpu_take(&arena, s.b, 1, sizeof(float));
+    if (arena.overflow) return CNN_FAIL(err, CNN_OVERFLOW, "copies as f32 have no 64-bit size");
+    *bytes = (size_t)arena.used + 2 * CNN_ALIGN;
+    return CNN_OK;
+}
+
+/* ---- Running. */
+
+typedef struct half_run {
+    cnn_context *context;
+    cnn_plan plan; /* of the same problem in f32 */
+    cpu_arena arena;
+    bool f16;
+    sizes size;
+} half_run;
+
+/* What the kernel's own workspace leaves is for the copies. */
+static half_run begin(cnn_context *context, const cnn_plan *plan, void *workspace)
+{
+    half_run r = {.context = context, .plan = *plan, .f16 = plan->problem.u.type.dtype == CNN_F16};
+    r.plan.problem = cpu_as_f32(&plan->problem);
+    r.size = sizes_of(&plan->problem);
+    size_t copies = 0;
+    cnn_error err;
+    cpu_half_workspace(&plan->problem, &copies, &err); /* prepare has counted them: no overflow */
+    r.arena = (cpu_arena){.base = workspace, .used = (int64_t)(plan->workspace_bytes - copies) / CNN_ALIGN * CNN_ALIGN};
+    return r;
+}
+
+static void convert(half_run *r, cpu_kernel *const variants[CPU_ISA_COUNT], const void *from, void *to, int64_t count)
+{
+    half_job job = {.work = cpu_elements(count, 1), .f16 = r->f16, .from = from, .to = to};
+    cpu_run(r->context, variants, &job.work);
+}
+
+/* A copy of `from` as f32 (NULL: of nothing, to be written); NULL where there is no such array. */
+static void *copy(half_run *r, const void *array, bool read, int64_t count)
+{
+    if (array == NULL) return NULL;
+    void *made = cpu_take(&r->arena, count, 1, sizeof(float));
+    if (read) convert(r, half_widen_variants, array, made, count);
+    return made;
+}
+
+static void store(half_run *r, const void *from, void *to, int64_t count)
+{
+    if (to != NULL) convert(r, half_narrow_variants, from, to, count);
+}
+
+cnn_status cpu_half_weighted(cnn_context *context, const cnn_plan *plan, const cnn_weighted_args *args, cnn_error *err)
+{
+    half_run r = begin(context, plan, args->workspace);
+    const bool adds = args->beta != 0.0, forward = plan->dir == CNN_FWD, data = plan->dir == CNN_BWD_D;
+    cnn_weighted_args a = {.beta = args->beta, .workspace = args->workspace};
+    if (!data) a.x = copy(&r, args->x, true, r.size.x);
+    if (plan->dir != CNN_BWD_W) a.w = copy(&r, args->w, true, r.size.w);
+    if (!forward) a.dy = copy(&r, args->dy, true, r.size.y);
+    if (forward) a.b = copy(&r, args->b, true, r.size.b), a.y = copy(&r, args->y, adds, r.size.y);
+    if (data) a.dx = copy(&r, args->dx, adds, r.size.x);
+    if (!forward && !data) a.dw = copy(&r, args->dw, adds, r.size.w), a.db = copy(&r, args->db, adds, r.size.b);
+    cpu_phase((const cpu_context *)context, "widen");
+    const cnn_status status = cpu_weighted_run(context, &r.plan, &a, err);
+    store(&r, a.y, args->y, forward ? r.size.y : 0);
+    store(&r, a.dx, args->dx, data ? r.size.x : 0);
+    store(&r, a.dw, args->dw, a.dw != NULL ? r.size.w : 0);
+    store(&r, a.db, args->db, a.db != NULL ? r.size.b : 0);
+    cpu_phase((const cpu_context *)context, "narrow");
+    return status;
+}
+
+cnn_status cpu_half_map_fwd(cnn_context *context, const cnn_plan *plan, const cnn_map_fwd_args *args, cpu_map_fwd *run,
+                            cnn_error *err)
+{
+    half_run r = begin(context, plan, args->workspace);
+    const cnn_map_fwd_args a = {.x = copy(&r, args->x, true, r.size.x),
+                                .y = copy(&r, args->y, false, r.size.y),
+                                .step = args->step,
+                                .workspace = args->workspace};
+    const cnn_status status = run(context, &r.plan, &a, err);
+    store(&r, a.y, args->y, r.size.y);
+    return status;
+}
+
+cnn_status cpu_half_map_bwd(cnn_context *context, const cnn_plan *plan, const cnn_map_bwd_args *args, cpu_map_bwd *run,
+                            cnn_error *err)
+{
+    half_run r = begin(context, plan, args->workspace);
+    const cnn_map_bwd_args a = {.x = copy(&r, args->x, true, r.size.x),
+                                .y = copy(&r, args->y, true, r.size.y),
+                                .dy = copy(&r, args->dy, true, r.size.y),
+                                .dx = copy(&r, args->dx, false, r.size.x),
+                                .step = args->step,
+                                .workspace = args->workspace};
+    const cnn_status status = run(context, &r.plan, &a, err);
+    store(&r, a.dx, args->dx, r.size.x);
+    return status;
+}
+
+void cpu_half_add(cnn_context *context, const cnn_add_desc *d, const cnn_join_args *args)
+{
+    half_job job = {.work = cpu_elements(d->mb * d->ic * d->ih * d->iw, 1),
+                    .f16 = d->t.dtype == CNN_F16,
+                    .from = args->x[0],
+                    .other = args->x[1],
+                    .to = args->y};
+    cpu_run(context, half_add_variants, &job.work);
+}
