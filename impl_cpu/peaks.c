@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { SIDE = 1024 };
+enum { SIDE = 1024, PRODUCTS = 2 }; /* OpenBLAS has those of f32 and f64, the first two types */
 
 static cnn_status open_gemm(cnn_dtype dtype, cnn_peak *peak, cnn_error *err)
 {
@@ -33,7 +33,7 @@ static cnn_status open_gemm(cnn_dtype dtype, cnn_peak *peak, cnn_error *err)
 
 static cnn_status peaks_open(cnn_context *context, int index, cnn_peak *peak, cnn_error *err)
 {
-    if (index >= CPU_PEAK_COUNT && index < CPU_PEAK_COUNT + CNN_DTYPE_COUNT)
+    if (index >= CPU_PEAK_COUNT && index < CPU_PEAK_COUNT + PRODUCTS)
         return open_gemm((cnn_dtype)(index - CPU_PEAK_COUNT), peak, err);
     return cpu_peak_open(((cpu_context *)context)->pool, index, peak, err);
 }
@@ -66,4 +66,4 @@ static void peaks_close(cnn_context *context, cnn_peak *peak)
 }
 
 const cnn_peaks cpu_peaks = {
-    .count = CPU_PEAK_COUNT + CNN_DTYPE_COUNT, .open = peaks_open, .run = peaks_run, .close = peaks_close};
+    .count = CPU_PEAK_COUNT + PRODUCTS, .open = peaks_open, .run = peaks_run, .close = peaks_close};

@@ -130,6 +130,8 @@ static inline uint64_t vf_other_seed(const vf_subject *s) { return ~s->engine->o
 /* explain.c: adds to result->reason what would explain all that came of a convolution or FC layer, if anything does.
  * Only for the first check that fails, and only where the reference is cheap. */
 void vf_explain(const vf_subject *s, const vf_case *c, const vf_run *run, verify_result *result);
+/* explain_half.c: the same of what is wrong with f16 and bf16 alone. */
+void vf_explain_half(const vf_subject *s, const vf_case *c, const vf_run *run, verify_result *result);
 
 /* beta.c: where a case with beta 1 failed, and all before it held: says so in result->worst if it is beta's fault.
  * What is in the way of finding out is no error: the failure stands. */

@@ -256,6 +256,8 @@ void vf_tell_failure(const vf_subject *s, const vf_case *c, const vf_run *run, c
         if (c->after[i] == NULL || run->after[i] == NULL || result->where[0] != '\0') continue;
         vf_tell_output(c, i, bounds, run->after[i], "", result);
     }
+    const size_t length = strlen(result->reason);
     if (result->where[0] != '\0') vf_explain(s, c, run, result);
+    if (result->where[0] != '\0' && length == strlen(result->reason)) vf_explain_half(s, c, run, result);
     if (result->where[0] != '\0' && options->failed != NULL) options->failed(options->failed_user, &all);
 }

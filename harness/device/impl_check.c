@@ -153,6 +153,11 @@ static cnn_status check_all(const cnn_impl *impl, cnn_error *err)
     if ((status = cnn_doc_check(impl->name, "", "it", impl->doc, err)) != CNN_OK) return status;
     if ((status = check_algorithms(impl, err)) != CNN_OK) return status;
     if ((status = check_knobs(impl, err)) != CNN_OK) return status;
+    if (impl->dtypes >> CNN_DTYPE_COUNT != 0)
+        return CNN_FAIL(err, CNN_UNAVAILABLE,
+                        "implementation %.64s takes types that there are not: its dtypes is %#llx, a mask of 1 << "
+                        "cnn_dtype, of which there are %d",
+                        impl->name, (unsigned long long)impl->dtypes, (int)CNN_DTYPE_COUNT);
     if (impl->n_algorithms > 0 || impl->enumerate != NULL) return CNN_OK;
     return CNN_FAIL(err, CNN_UNAVAILABLE,
                     "implementation %s has no algorithms: it needs a table of them, or a function enumerate",

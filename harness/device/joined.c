@@ -198,11 +198,6 @@ static cnn_status check_kinds(const cnn_impl *a, const cnn_impl *b, cnn_error *e
                     a->memory != NULL ? a->name : b->name, a->memory != NULL ? b->name : a->name);
 }
 
-static uint64_t types_of(const cnn_impl *impl)
-{
-    return impl->dtypes != 0 ? impl->dtypes : 1u << CNN_F32 | 1u << CNN_F64;
-}
-
 cnn_status joined_make(const cnn_impl *a, const cnn_impl *b, cnn_impl **out, cnn_error *err)
 {
     if (check_kinds(a, b, err) != CNN_OK) return err->status;
@@ -226,7 +221,7 @@ cnn_status joined_make(const cnn_impl *a, const cnn_impl *b, cnn_impl **out, cnn
                          .supports = supports,
                          .prepare = prepare,
                          .release = release,
-                         .dtypes = types_of(a) | types_of(b)};
+                         .dtypes = cnn_impl_dtypes(a) | cnn_impl_dtypes(b)};
     bool made = j->algorithms != NULL && j->knobs != NULL && put_knobs(j);
     for (int i = 0; made && i < a->n_algorithms; i++)
         if (a->algorithms[i].ops != CNN_TRAINS) put_algorithm(j, &a->algorithms[i], i);

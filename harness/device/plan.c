@@ -108,7 +108,7 @@ static cnn_status check_bias(const cnn_impl *impl, const cnn_request *r, cnn_err
 cnn_status cnn_takes_dtype(const cnn_impl *impl, const cnn_problem *problem, cnn_error *err)
 {
     const cnn_dtype dtype = problem->u.type.dtype;
-    const uint64_t mask = impl->dtypes != 0 ? impl->dtypes : 1u << CNN_F32 | 1u << CNN_F64;
+    const uint64_t mask = cnn_impl_dtypes(impl);
     char list[64] = "";
     if (mask >> dtype & 1) return cnn_half_check(problem, err);
     for (int i = 0; i < CNN_DTYPE_COUNT; i++)

@@ -127,7 +127,7 @@ static inline cnn_type type_of(cnn_dtype dtype, cnn_layout layout)
 }
 
 #define EACH_TYPE(dtype, layout)                                                                                       \
-    for (cnn_dtype dtype = CNN_F32; dtype < CNN_DTYPE_COUNT; dtype++)                                                  \
+    for (cnn_dtype dtype = CNN_F32; dtype <= CNN_F64; dtype++)                                                         \
         for (cnn_layout layout = CNN_NCHW; layout < CNN_LAYOUT_COUNT; layout++)
 
 #define EACH_CONTEXT(v) for (int v = 0; v < ((cpu_contexts *)*state)->count; v++)

@@ -285,7 +285,7 @@ static void gather_picks_rows_and_labels(void **state)
     for (int i = 0; i < ROWS; i++) labels[i] = (int32_t)rng_int(&rng, 0, 9);
     for (int i = 0; i < COUNT; i++) index[i] = (int32_t)rng_int(&rng, 0, ROWS - 1);
     index[0] = ROWS - 1;
-    for (cnn_dtype dtype = CNN_F32; dtype < CNN_DTYPE_COUNT; dtype++) {
+    for (cnn_dtype dtype = CNN_F32; dtype <= CNN_F64; dtype++) {
         vec rows = vec_random(dtype, ROWS * ELEMS, 5, 0, 1), y = vec_new(dtype, COUNT * ELEMS);
         int64_t cursor = 0;
         cnn_gather_args args = {.dtype = dtype,

@@ -162,6 +162,8 @@ static void check_integers(const char *text, cnn_dir dir, int variant, cnn_dtype
     cnn_error err = {.message = ""};
     vf_case c;
     bool wide = false;
+    static const double least[CNN_DTYPE_COUNT] = {
+        [CNN_F32] = 0x1p11, [CNN_F64] = 0x1p29, [CNN_F16] = 0x1p10, [CNN_BF16] = 0x1p7};
     assert_int_equal(vf_case_make(&c, &p, dir, VF_INTEGERS, variant, 3, NULL, &err), CNN_OK);
     for (int i = 0; i < c.call.count; i++)
         for (int64_t e = 0; e < c.call.operands[i].count; e++) {
@@ -169,7 +171,7 @@ static void check_integers(const char *text, cnn_dir dir, int variant, cnn_dtype
                 const double v = c.before[i][e] / c.unit[i];
                 assert_true(v == floor(v));
                 if (vf_is_factor(&c.call.operands[i])) assert_true(fabs(c.before[i][e]) < 1.0);
-                wide = wide || (fmod(v, 2.0) != 0.0 && fabs(v) > (dtype == CNN_F64 ? 0x1p29 : 0x1p11));
+                wide = wide || (fmod(v, 2.0) != 0.0 && fabs(v) > least[dtype]);
             }
             if (c.magnitude[i] != NULL)
                 assert_true(c.magnitude[i][e] < (dtype == CNN_F64 ? 0x1p53 : 0x1p24) * c.unit[i]);

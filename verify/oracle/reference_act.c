@@ -2,9 +2,11 @@
  *
  * An implementation may take the derivative from the rounded y instead (cnn.h). That adds the effect of y's rounding,
  * which the magnitudes allow for: 1 - y of a sigmoid is then off by u*y, 1 - y*y of tanh by 2*u*y*y, alpha + y of an
- * ELU by u*|y|. */
+ * ELU by u*|y|; in f16 and bf16 by what
+ * storing y has done to it, which is more than all other roundings. */
 #include "reference.h"
 
+#include "harness/cnn/half.h"
 #include "roundings.h"
 
 #include <math.h>
@@ -76,6 +78,21 @@ static element backward(const cnn_act_desc *d, double x, double dy)
     }
 }
 
+/* The same, from a y of 16 bits: the slope is off by as much as half a last place of y makes of it. */
+static element from_stored_y(const cnn_act_desc *d, double x, double dy)
+{
+    element e = backward(d, x, dy);
+    const double y = forward(d, x).value, f32 = 0x1p-24;
+    const cnn_half_format f = cnn_half_of(d->t.dtype);
+    const bool curved = x <= 0.0 && (d->kind == CNN_ACT_ELU || d->kind == CNN_ACT_SELU);
+    const double steep = d->kind == CNN_ACT_TANH                ? 2.0 * fabs(y) + 4e-3
+                         : d->kind == CNN_ACT_SIGMOID || curved ? 1.0
+                                                                : 0.0;
+    if (f.exponent == 0 || !(e.roundings > 0.0)) return e;
+    e.magnitude += steep * ldexp(0.5, cnn_half_place(f, fabs(y))) * fabs(dy) / (e.roundings * f32);
+    return e;
+}
+
 void vf_reference_act(const vf_call *call)
 {
     const cnn_act_desc *d = &call->problem->u.act;
@@ -83,7 +100,7 @@ void vf_reference_act(const vf_call *call)
     vf_out out = vf_output(call, call->dir == CNN_FWD ? "y" : "dx");
     int64_t count = d->mb * d->ic * d->ih * d->iw;
     for (int64_t i = 0; i < count; i++) {
-        element e = call->dir == CNN_FWD ? forward(d, x[i]) : backward(d, x[i], dy[i]);
+        element e = call->dir == CNN_FWD ? forward(d, x[i]) : from_stored_y(d, x[i], dy[i]);
         vf_put(&out, i, e.value, e.magnitude, e.roundings);
     }
 }

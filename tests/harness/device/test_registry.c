@@ -229,6 +229,38 @@ static void a_smaller_table_is_taken(void **state)
     assert_ptr_equal(now->ops->gather, old.ops->gather);
 }
 
+/* Only types that it says it takes are asked for; who says nothing takes f32 and f64. */
+static void types_are_taken_as_said(void **state)
+{
+    (void)state;
+    static const struct {
+        uint64_t said;
+        cnn_dtype asked;
+        const char *no;
+    } rows[] = {{0, CNN_F32, NULL},
+                {0, CNN_F64, NULL},
+                {0, CNN_BF16, "does not take bf16: its types are f32, f64"},
+                {1u << CNN_F16, CNN_F16, NULL},
+                {1u << CNN_F16 | 1u << CNN_F64, CNN_F32, "does not take f32: its types are f64, f16"}};
+    const cnn_session_params params = {.threads = 1};
+    cnn_error err;
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        cnn_impl impl = *cnn_impl_find(NULL, "cpu", &err);
+        cnn_session session;
+        const cnn_problem problem = problem_of(CNN_OP_ACT, "relu:mb1ic2ih2", rows[i].asked, CNN_NCHW);
+        impl.dtypes = rows[i].said;
+        assert_int_equal(cnn_impl_check(&impl, &err), CNN_OK);
+        assert_int_equal(cnn_session_open(&impl, &params, &session, &err), CNN_OK);
+        const cnn_request request = {&problem, CNN_FWD, &impl.algorithms[0], NULL};
+        assert_int_equal(cnn_supports(&session, &request, &err), rows[i].no == NULL ? CNN_OK : CNN_UNSUPPORTED);
+        if (rows[i].no != NULL) assert_message(err, rows[i].no);
+        cnn_session_close(&session);
+        impl.dtypes = 1u << CNN_DTYPE_COUNT;
+        assert_int_equal(cnn_impl_check(&impl, &err), CNN_UNAVAILABLE);
+        assert_message(err, "takes types that there are not");
+    }
+}
+
 /* Runs `act`, or `add`, through a table. */
 static cnn_status run_one(const cnn_impl *impl, cnn_op op, const char *text, cnn_error *err)
 {
@@ -338,6 +370,7 @@ int main(void)
         cmocka_unit_test(a_table_is_whole_or_not_there),
         cmocka_unit_test(ceilings_are_counted),
         cmocka_unit_test(sizes_that_cannot_be_are_refused),
+        cmocka_unit_test(types_are_taken_as_said),
         cmocka_unit_test(a_smaller_table_is_taken),
         cmocka_unit_test(operations_that_came_later_are_not_there),
         cmocka_unit_test(a_slot_that_fails_without_a_word_gets_a_sentence),

@@ -129,7 +129,7 @@ static void an_epoch_is_what_it_says(void **state)
     static const int64_t shifts[] = {0, 1, 2, 7}; /* 7: some images are all but out */
     static outcome hand, got, moved_less;
     dataset data = small_data(TRAIN, TEST, C, H, W);
-    for (cnn_dtype dtype = CNN_F32; dtype < CNN_DTYPE_COUNT; dtype++)
+    for (cnn_dtype dtype = CNN_F32; dtype <= CNN_F64; dtype++)
         for (cnn_layout layout = CNN_NCHW; layout < CNN_LAYOUT_COUNT; layout++)
             for (size_t s = 0; s < sizeof shifts / sizeof shifts[0]; s++) {
                 const cnn_type type = {dtype, dtype, layout, CNN_MATH_F32};
