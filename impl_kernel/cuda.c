@@ -27,10 +27,14 @@ static void close_kernel(kernel_context *c) { (void)c; }
 /* Whether the text is all that decides over the code. */
 static bool is_alone(const char *text)
 {
-    static const char word[] = "include", runtime[] = "<cuda_runtime.h>";
+    static const char word[] = "include";
+    static const char *const known[] = {"<cuda_runtime.h>", "<cuda_fp16.h>", "<cuda_bf16.h>"}; /* the compiler's own */
     for (const char *at = strstr(text, word); at != NULL; at = strstr(at + 1, word)) {
         const char *what = at + strlen(word) + strspn(at + strlen(word), " \t");
-        if (strncmp(what, runtime, strlen(runtime)) != 0) return false;
+        bool found = false;
+        for (size_t i = 0; i < sizeof known / sizeof *known; i++)
+            found = found || strncmp(what, known[i], strlen(known[i])) == 0;
+        if (!found) return false;
     }
     return true;
 }

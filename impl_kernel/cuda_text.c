@@ -59,7 +59,7 @@ void kernel_put_cuda_begin(FILE *out) { fputs("#include \"harness/cuda/emulated/
 
 static void put_check(const kernel *k, FILE *out)
 {
-    const char *type = k->spec.type.dtype == CNN_F64 ? "double" : "float";
+    const char *type = kernel_type(k), *beta = kernel_beta_type(k);
     fputs("template <class T, class U> struct benchcnn_is { static constexpr bool value = false; };\n"
           "template <class T> struct benchcnn_is<T, T> { static constexpr bool value = true; };\n"
           "template <class T> struct benchcnn_is<const T *, T *> { static constexpr bool value = true; };\n"
@@ -74,19 +74,22 @@ static void put_check(const kernel *k, FILE *out)
           out);
     fprintf(out, "static_assert(benchcnn_fits<decltype(&%s), benchcnn_list<", k->function);
     for (int i = 0; i < k->n_args; i++)
-        fprintf(out, "%s%s%s", i > 0 ? ", " : "", k->args[i].kind == KERNEL_SIZE ? "int" : type,
+        fprintf(out, "%s%s%s", i > 0 ? ", " : "",
+                k->args[i].kind == KERNEL_SIZE   ? "int"
+                : k->args[i].kind == KERNEL_BETA ? beta
+                                                 : type,
                 k->args[i].kind == KERNEL_ARRAY ? " *" : "");
     fprintf(out,
             ">>::value, \"the parameters of %s are not what --args lists: %s * for each array, const or not, int for "
             "each size, %s for beta\");\n",
-            k->function, type, type);
+            k->function, type, beta);
 }
 
 void kernel_put_cuda_call(const kernel *k, FILE *out)
 {
     put_check(k, out);
 #ifdef BENCHCNN_CUDA_EMULATED
-    const char *type = k->spec.type.dtype == CNN_F64 ? "double" : "float";
+    const char *type = kernel_type(k);
     fprintf(out, "extern \"C\" const void *const benchcnn_kernel = reinterpret_cast<const void *>(&%s);\n",
             k->function);
     fputs("extern \"C\" int benchcnn_call(const emulated_launch_shape *benchcnn_s, void *const *benchcnn_a,\n"
@@ -97,7 +100,7 @@ void kernel_put_cuda_call(const kernel *k, FILE *out)
     for (int i = 0; i < k->n_args; i++) {
         if (k->args[i].kind == KERNEL_ARRAY) fprintf(out, ", static_cast<%s *>(benchcnn_a[%d])", type, i);
         if (k->args[i].kind == KERNEL_SIZE) fprintf(out, ", static_cast<int>(benchcnn_n[%d])", i);
-        if (k->args[i].kind == KERNEL_BETA) fprintf(out, ", static_cast<%s>(benchcnn_beta)", type);
+        if (k->args[i].kind == KERNEL_BETA) fprintf(out, ", static_cast<%s>(benchcnn_beta)", kernel_beta_type(k));
     }
     fputs("));\n}\n", out);
 #endif

@@ -143,7 +143,9 @@ static void fill_identity(kernel *k)
     const uint32_t op = 1u << k->spec.op;
     char shown[sizeof k->doc];
     snprintf(k->doc, sizeof k->doc, "%s, of a file given by --kernel", k->function);
-    k->algorithm = (cnn_algorithm){.doc = k->doc, .ops = op, .amplification = 1};
+    /* what the program adds behind a kernel that does not add by itself would be rounded twice in f16 and bf16 */
+    k->algorithm =
+        (cnn_algorithm){.doc = k->doc, .ops = op, .flags = k->beta ? 0 : CNN_ALGO_REPLACES, .amplification = 1};
     snprintf(k->algorithm.name, sizeof k->algorithm.name, "%s", k->function);
     for (int i = 0; i < k->spec.n_knobs; i++)
         k->knobs[k->n_device_knobs + i] = (cnn_knob){.name = k->spec.knobs[i].name,
@@ -160,6 +162,22 @@ static void fill_identity(kernel *k)
     impl->n_knobs = k->n_device_knobs + k->spec.n_knobs;
     impl->knobs = impl->n_knobs > 0 ? k->knobs : NULL;
     impl->ops = &k->ops;
+    impl->dtypes = (1u << CNN_DTYPE_COUNT) - 1; /* it is compiled for one of them: kernel_evaluate() */
+}
+
+const char *kernel_type(const kernel *k)
+{
+    static const char *const c[CNN_DTYPE_COUNT] = {"float", "double", "void", "void"}, /* any pointer */
+        *const cuda[CNN_DTYPE_COUNT] = {"float", "double", "__half", "__nv_bfloat16"};
+    return (kernel_is_cuda(k) ? cuda : c)[k->spec.type.dtype];
+}
+
+const char *kernel_beta_type(const kernel *k) { return k->spec.type.dtype == CNN_F64 ? "double" : "float"; }
+
+const char *kernel_header(const kernel *k)
+{
+    if (!kernel_is_cuda(k)) return NULL;
+    return k->spec.type.dtype == CNN_F16 ? "cuda_fp16.h" : k->spec.type.dtype == CNN_BF16 ? "cuda_bf16.h" : NULL;
 }
 
 static void fill_device(kernel *k)

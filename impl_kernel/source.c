@@ -58,7 +58,7 @@ static void put_c_call(const kernel *k, FILE *out)
 {
     static const char head[] =
         "void benchcnn_call(void *const *benchcnn_a, const long long *benchcnn_n, double benchcnn_beta)";
-    const char *type = k->spec.type.dtype == CNN_F64 ? "double" : "float";
+    const char *type = kernel_type(k);
     fprintf(out, "__attribute__((visibility(\"default\"))) %s;\n#line 1\n%s\n{\n", head, head);
     fputs("    (void)benchcnn_a, (void)benchcnn_n, (void)benchcnn_beta;\n#line 1\n    ", out);
     fprintf(out, "%s(", k->function);
@@ -82,6 +82,7 @@ cnn_status kernel_put_source(const kernel *k, FILE *out, cnn_error *err)
     } else {
         const kernel_language language = kernel_compiled_by(k);
         if (language == KERNEL_EMULATED) kernel_put_cuda_begin(out);
+        if (kernel_header(k) != NULL) fprintf(out, "#include <%s>\n", kernel_header(k));
         put_line(out, 1, k->file);
         if (language == KERNEL_EMULATED)
             kernel_put_cuda_text(text, out);

@@ -60,13 +60,13 @@ const char *api_problem_text(const api_problem *problem) { return problem->text;
 void api_describe_array(const cnn_operand *o, const cnn_type *type, void *data, api_array *array)
 {
     const bool weights = strcmp(o->name, "dw") == 0 || (strcmp(o->name, "w") == 0 && o->access == CNN_IN);
-    const bool f64 = cnn_elem_real(o->elem) ? cnn_elem_dtype(type, o->elem) == CNN_F64 : o->elem == CNN_ELEM_DOUBLE;
+    static const int reals[CNN_DTYPE_COUNT] = {[CNN_F32] = 0, [CNN_F64] = 1, [CNN_F16] = 4, [CNN_BF16] = 5};
     *array = (api_array){.name = o->name,
                          .access = (int)o->access,
                          .type = o->elem == CNN_ELEM_I32   ? 2
                                  : o->elem == CNN_ELEM_I64 ? 3
-                                 : f64                     ? 1
-                                                           : 0,
+                                 : cnn_elem_real(o->elem)  ? reals[cnn_elem_dtype(type, o->elem)]
+                                                           : 1,
                          .tensor = o->shape == CNN_SHAPE_TENSOR,
                          .count = o->count,
                          .bytes = o->bytes,

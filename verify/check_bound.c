@@ -22,7 +22,7 @@ cnn_status vf_judge_runs(const vf_subject *s, vf_fill fill, const vf_rounding *b
                          cnn_error *err)
 {
     cnn_status status = CNN_OK;
-    for (int variant = 0; status == CNN_OK && variant < vf_variants(s->problem, s->dir); variant++) {
+    for (int variant = 0; status == CNN_OK && variant < vf_variants_of(s); variant++) {
         const vf_case *c;
         vf_run run;
         vf_comparison sums = {0};

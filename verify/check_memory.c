@@ -160,7 +160,7 @@ static cnn_status check_growth(const vf_subject *s, verify_result *result, cnn_e
 cnn_status vf_check_memory(const vf_subject *s, verify_result *result, cnn_error *err)
 {
     cnn_status status = CNN_OK;
-    for (int variant = 0; status == CNN_OK && variant < vf_variants(s->problem, s->dir); variant++) {
+    for (int variant = 0; status == CNN_OK && variant < vf_variants_of(s); variant++) {
         const vf_case *c;
         status = vf_case_get(s, VF_REALS, variant, &c, err);
         if (status == CNN_OK) status = check_variant(s, c, result, err);

@@ -2,6 +2,7 @@
 #ifndef VERIFY_ENGINE_H
 #define VERIFY_ENGINE_H
 
+#include "harness/cnn/half.h"
 #include "verify.h"
 #include "verify/oracle/case.h"
 #include "verify/oracle/compare.h"
@@ -124,6 +125,14 @@ void vf_tell_output(const vf_case *c, int operand, const vf_rounding *bounds, co
  * options->failed. Does nothing where the result did not fail or has been described. */
 void vf_tell_failure(const vf_subject *s, const vf_case *c, const vf_run *run, const vf_rounding *bounds,
                      verify_result *result);
+
+/* The variants that an algorithm is run on (case.h): variant 1 of a sum has beta 1, which some are not asked for. */
+static inline int vf_variants_of(const vf_subject *s)
+{
+    const bool replaces =
+        cnn_is_weighted(s->problem) && cnn_is_half(s->problem->u.type.dtype) && s->algorithm->flags & CNN_ALGO_REPLACES;
+    return replaces ? 1 : vf_variants(s->problem, s->dir);
+}
 
 /* The seed of the data that a kernel is first called with (verify.c), which no check has. */
 static inline uint64_t vf_other_seed(const vf_subject *s) { return ~s->engine->options.seed; }

@@ -237,7 +237,7 @@ cnn_status vf_huge_bound(const vf_subject *s, verify_result *result, cnn_error *
 {
     int64_t samples = 0;
     cnn_status status = CNN_OK;
-    for (int variant = 0; status == CNN_OK && variant < vf_variants(s->problem, s->dir); variant++) {
+    for (int variant = 0; status == CNN_OK && variant < vf_variants_of(s); variant++) {
         const vf_case *c;
         vf_run run;
         seen all = {.samples = 0};

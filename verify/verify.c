@@ -132,7 +132,7 @@ static void tell_refused(const vf_subject *s, const char *check, cnn_status excu
 static void run_other_data(const vf_subject *s)
 {
     const uint64_t seed = vf_other_seed(s);
-    for (int variant = 0; variant < vf_variants(s->problem, s->dir); variant++) {
+    for (int variant = 0; variant < vf_variants_of(s); variant++) {
         vf_case c;
         vf_run run;
         cnn_error err;

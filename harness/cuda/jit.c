@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 /* The functions that are called, by the types that the toolkit's header gives them. */
 #define CALLS(X)                                                                                                       \
@@ -108,19 +109,36 @@ static nvrtcResult take_code(const nvrtc *n, nvrtcProgram program, const char *e
     return n->nvrtcGetCUBIN(program, *code + name);
 }
 
+/* "-I" and the folder of the toolkit's own headers (cuda_fp16.h, cuda_bf16.h, mma.h); "": they are not here. */
+static void toolkit_option(char *option, size_t size)
+{
+    const char *const roots[] = {getenv("CUDA_HOME"), getenv("CUDA_PATH"), "/usr/local/cuda", "/usr"};
+    char header[1024];
+    option[0] = '\0';
+    for (size_t i = 0; i < sizeof roots / sizeof *roots; i++) {
+        if (roots[i] == NULL || roots[i][0] == '\0') continue;
+        if ((size_t)snprintf(header, sizeof header, "%s/include/cuda_fp16.h", roots[i]) >= sizeof header) continue;
+        if (access(header, R_OK) != 0) continue;
+        (void)snprintf(option, size, "-I%s/include", roots[i]);
+        return;
+    }
+}
+
 static cnn_status compile(const nvrtc *n, const cuda_jit_source *s, int capability, char **code, size_t *bytes,
                           cnn_error *err)
 {
     static const char *const empty[] = {""}, *const names[] = {"cuda_runtime.h"};
-    char arch[32], include[1024];
-    const char *options[] = {arch, "--std=c++17", "--fmad=true", include};
+    char arch[32], include[1024], toolkit[1024];
+    const char *options[] = {arch, "--std=c++17", "--fmad=true", include, toolkit};
     nvrtcProgram program = NULL;
     *code = NULL;
     (void)snprintf(arch, sizeof arch, "-arch=sm_%d", capability);
     (void)snprintf(include, sizeof include, "-I%s", s->include != NULL ? s->include : "");
+    toolkit_option(toolkit, sizeof toolkit);
+    const int count = s->include == NULL ? 3 : toolkit[0] == '\0' ? 4 : 5;
     nvrtcResult result = n->nvrtcCreateProgram(&program, s->text, s->file, 1, empty, names);
     if (result == NVRTC_SUCCESS) result = n->nvrtcAddNameExpression(program, s->entry);
-    if (result == NVRTC_SUCCESS) result = n->nvrtcCompileProgram(program, s->include != NULL ? 4 : 3, options);
+    if (result == NVRTC_SUCCESS) result = n->nvrtcCompileProgram(program, count, options);
     if (result == NVRTC_SUCCESS) result = take_code(n, program, s->entry, code, bytes);
     const cnn_status status = result == NVRTC_SUCCESS ? CNN_OK : failed(n, s, program, result, err);
     if (status != CNN_OK) {

@@ -72,7 +72,9 @@ static int same_of_parts(const char *value, int (*of_part)(const char *))
 
 static int dtype_of(const char *part)
 {
-    return strcmp(part, "f32") == 0 ? CNN_F32 : strcmp(part, "f64") == 0 ? CNN_F64 : NOT_DONE;
+    for (int dtype = 0; dtype < CNN_DTYPE_COUNT; dtype++)
+        if (strcmp(part, cnn_dtype_name((cnn_dtype)dtype)) == 0) return dtype;
+    return NOT_DONE;
 }
 static int dtype_value(const benchdnn *state, const char *value)
 {

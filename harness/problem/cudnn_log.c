@@ -75,11 +75,16 @@ static cnn_status give(cudnn_log *log, problem_reader *reader, cnn_error *err)
 
 static void take_type(cudnn_log *log, const char *value)
 {
-    const bool f32 = strncmp(value, "CUDNN_DATA_FLOAT ", 17) == 0, f64 = strncmp(value, "CUDNN_DATA_DOUBLE ", 18) == 0;
-    if (!f32 && !f64)
+    static const char *const names[CNN_DTYPE_COUNT] = {[CNN_F32] = "CUDNN_DATA_FLOAT ",
+                                                       [CNN_F64] = "CUDNN_DATA_DOUBLE ",
+                                                       [CNN_F16] = "CUDNN_DATA_HALF ",
+                                                       [CNN_BF16] = "CUDNN_DATA_BFLOAT16 "};
+    int dtype = 0;
+    while (dtype < CNN_DTYPE_COUNT && strncmp(value, names[dtype], strlen(names[dtype])) != 0) dtype++;
+    if (dtype == CNN_DTYPE_COUNT)
         snprintf(log->words.why_not, sizeof log->words.why_not, "its type is %.*s", (int)strcspn(value, " ;"), value);
     log->words.said.dtype = true;
-    log->words.type.dtype = f64 ? CNN_F64 : CNN_F32;
+    log->words.type.dtype = dtype < CNN_DTYPE_COUNT ? (cnn_dtype)dtype : CNN_F32;
 }
 
 /* The paddings of the backend are called lower and upper; those of a call of old are the same on both sides. */

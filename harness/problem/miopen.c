@@ -109,11 +109,24 @@ static void put_pool(numbers *n, problem_words *words)
     foreign_letters(&n->d, words->text);
 }
 
+/* "conv", "convfp16", "convbfp16": the operation with its type behind it. */
+static bool is_driver(const char *what, const char *operation, cnn_dtype *dtype)
+{
+    static const char *const types[CNN_DTYPE_COUNT] = {
+        [CNN_F32] = "", [CNN_F64] = "fp64", [CNN_F16] = "fp16", [CNN_BF16] = "bfp16"};
+    const size_t length = strlen(operation);
+    if (strncmp(what, operation, length) != 0) return false;
+    for (int i = 0; i < CNN_DTYPE_COUNT; i++)
+        if (strcmp(what + length, types[i]) == 0) return *dtype = (cnn_dtype)i, true;
+    return false;
+}
+
 static void put_words(const char *what, numbers *n, problem_words *words)
 {
-    const bool conv = strcmp(what, "conv") == 0, pool = strcmp(what, "pool") == 0,
-               nhwc = strcmp(n->layout, "NHWC") == 0;
-    foreign_type(words, CNN_F32, nhwc ? CNN_NHWC : n->layout[0] != '\0' ? CNN_NCHW : CNN_LAYOUT_COUNT);
+    cnn_dtype dtype = CNN_F32;
+    const bool conv = is_driver(what, "conv", &dtype), pool = is_driver(what, "pool", &dtype);
+    const bool nhwc = strcmp(n->layout, "NHWC") == 0;
+    foreign_type(words, dtype, nhwc ? CNN_NHWC : n->layout[0] != '\0' ? CNN_NCHW : CNN_LAYOUT_COUNT);
     if (conv) put_conv(n, words);
     if (pool) put_pool(n, words);
     if (conv || pool) return;

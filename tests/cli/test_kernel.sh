@@ -54,6 +54,15 @@ changed double 's/float/double/g'
 try 0 ' 0 FAILED 1 PASSED' double --dtype f64
 try 2 "double.c:6:.*float|double.c was not compiled" double
 try 2 'one --dtype and one --layout' double --dtype f32,f64
+# Types of 16 bits: the example, timed, too; results that are cut off, a bias that is added to what is stored, each named.
+half=(verify --args $conv --problem $problem --dtype bf16 --quiet)
+says 0 ' 0 FAILED 1 PASSED' "${half[@]}" --kernel $kernels/conv_bf16.c:conv
+says 0 'bf16 nchw.*|kernel:conv .*PASSED' bench --kernel $kernels/conv_bf16.c:conv --args $conv --problem $problem --dtype bf16 "${timed[@]}"
+sed 's/bits + 0x7fff + (bits >> 16 & 1)/bits/' $kernels/conv_bf16.c >"$tmp/cut.c"
+says 1 'results are cut when they are stored' "${half[@]}" --kernel "$tmp/cut.c:conv"
+sed 's/to_bf16(sum)/to_bf16(from_bf16(to_bf16(sum - (b ? from_bf16(b[k]) : 0))) + (b ? from_bf16(b[k]) : 0))/' $kernels/conv_bf16.c >"$tmp/later.c"
+says 1 'stored before the bias is added, and so rounded twice' "${half[@]}" --kernel "$tmp/later.c:conv"
+grep -q -- '--kernel conv_bf16.c:conv --dtype bf16' $kernels/conv_bf16.c || fail "conv_bf16.c does not say how it is tried"
 changed no_bias 's/const float \*b, //; s/b \? b\[k\] : 0/0/'
 says 0 ' 0 FAILED 1 PASSED' verify --kernel "$tmp/no_bias.c:conv" --args ${conv/b,/} --problem $problem --quiet
 cat >"$tmp/weights.c" <<'END'

@@ -5,7 +5,7 @@
 . "$(dirname "$0")/cli.sh"
 
 mkdir "$tmp/pool" "$tmp/deconv" "$tmp/softmax"
-printf -- '--alg=max,avg_p --dir=FWD_D --dt=f64,f16\nmb2ic3ih6kh2sh2n"small"\n--batch=more\n' >"$tmp/pool/all"
+printf -- '--alg=max,avg_p --dir=FWD_D --dt=f64,f16,s8\nmb2ic3ih6kh2sh2n"small"\n--batch=more\n' >"$tmp/pool/all"
 printf 'mb2ic3ih6kh2sh2n"small"\nic3ih8kh3sh2ph1\n' >"$tmp/pool/more"
 printf 'ic3ih5oc4kh3sh2ph1\n' >"$tmp/deconv/one"
 printf '16x16\n' >"$tmp/softmax/one"
@@ -20,8 +20,8 @@ runs() {
     holds "$*" "$tmp/said" "$words"
 }
 
-# f64 as the file says, forward alone, each problem once: 2 windows by 2 kinds.
-runs 0 'pool      FWD   max:mb2ic3ih6oh3kh2sh2ph0n"small" f64|avg_pad:mb2ic3ih8oh4kh3sh2ph1 f64|UNSUPPORTED pool --dt=f16|5 cases: 0 FAILED 4 PASSED 1 UNSUPPORTED' \
+# f64 and f16 as the file says, forward alone, each problem once: 2 windows by 2 kinds.
+runs 0 'pool      FWD   max:mb2ic3ih6oh3kh2sh2ph0n"small" f64|avg_pad:mb2ic3ih8oh4kh3sh2ph1 f16|UNSUPPORTED pool --dt=s8|9 cases: 0 FAILED 8 PASSED 1 UNSUPPORTED' \
     verify --impl cpu --problems "$tmp/pool/all" --dtype f32,f64
 runs 0 'deconv    BWD_W mb2ic3ih5oc4oh9kh3sh2ph1|12 cases: 0 FAILED 9 PASSED 3 UNSUPPORTED' \
     verify --impl cpu --problems "$tmp/deconv/one"
@@ -37,5 +37,5 @@ runs 0 'pool FWD|max:mb2ic3ih6oh3kh2sh2ph0' bench --impl cpu --peaks none --max-
 runs 0 '"dtype":"f64"|"layout":"nhwc"' sweep threads,layout --json --layout nchw,nhwc --impl cpu --max-time 0.1 --problems "$tmp/pool/all"
 grep '"kind":"sweep"' "$tmp/said" | grep -q '"dtype":"f32"' && fail "a sweep in a type that the file does not say"
 cat "$tmp/pool/all" | sed '$d' | "$benchcnn" verify --impl cpu --op pool --problems - >"$tmp/said" 2>&1 || fail "standard input: $?"
-holds 'standard input' "$tmp/said" '2 PASSED'
+holds 'standard input' "$tmp/said" '4 PASSED'
 finish

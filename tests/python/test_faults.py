@@ -175,7 +175,7 @@ class Asked(unittest.TestCase):
         self.refused("bad descriptor", right, "mb2ic3ihxoc5kh3")
         self.refused("unknown op", right, PROBLEM, op="convolve")
         self.refused("unknown dir", right, PROBLEM, dir="BACK")
-        self.refused("unknown dtype", right, PROBLEM, dtype="f16")
+        self.refused("unknown dtype", right, PROBLEM, dtype="f8")
         self.refused("unknown check", right, PROBLEM, checks="exakt")
         self.refused("has no direction BWD_W", right, "max:mb1ic1ih4kh2", op="pool", dir="BWD_W")
         self.refused("fn is 7; it is a callable", 7, PROBLEM)

@@ -70,6 +70,23 @@ class Forward(unittest.TestCase):
         verdict = benchcnn.verify(halves, PROBLEMS[0])
         self.assertIn("says f32, computes", " ".join(r.reason for r in verdict.failed))
 
+    def test_types_of_16_bits(self):
+        def sums_in_f32(x, w, b, problem):
+            return reference.forward(x.astype("f4"), w.astype("f4"), b.astype("f4"), problem).astype("f2")
+
+        def sums_in_f16(x, w, b, problem):
+            return reference.forward(x, w, b, problem)
+
+        def bf16(x, w, problem):  # NumPy has no bf16: arrays hold its bits
+            wide = [(a.astype("u4") << 16).view("f4") for a in (x, w)]
+            bits = numpy.ascontiguousarray(reference.forward(*wide, None, problem)).view("u4")
+            return (bits + 0x7fff + (bits >> 16 & 1) >> 16).astype("u2")
+
+        self.assertTrue(benchcnn.verify(sums_in_f32, PROBLEMS, dtype="f16").passed)
+        self.assertTrue(benchcnn.verify(bf16, PROBLEMS, dtype="bf16").passed)
+        verdict = benchcnn.verify(sums_in_f16, PROBLEMS[0], dtype="f16")
+        self.assertIn("kept in f16: keep them in f32", " ".join(r.reason for r in verdict.failed))
+
     def test_wrong_every_fifth_call(self):
         calls = []
 

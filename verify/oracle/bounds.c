@@ -17,6 +17,7 @@ vf_rounding vf_rounding_of(const cnn_problem *problem, const cnn_algorithm *algo
     const cnn_type *t = &problem->u.type;
     vf_rounding r = {.unit = unit_f64, .tiny = DBL_MIN, .amplification = 1.0, .mean = 1.0, .bits = 53};
     const vf_transform *transform = vf_transform_of(problem, algorithm);
+    r.walks = cnn_is_weighted(problem);
     if (transform != NULL) {
         r.amplification = fmin(fmax(algorithm->amplification, 1.0), transform->bound);
         r.mean = transform->mean;
@@ -61,7 +62,7 @@ double vf_rms_limit(const vf_rounding *r, double mean_sqrt_roundings)
 double vf_bound_below(const vf_rounding *r, double bound, double expected, double roundings, double magnitude)
 {
     if (!(roundings > 0.0)) return bound;
-    const double usual = vf_rms_limit(r, sqrt(roundings)) * magnitude / sqrt(roundings);
+    const double usual = vf_rms_limit(r, sqrt(roundings)) * magnitude / (r->walks ? sqrt(roundings) : 1.0);
     return fmin(bound, fmax(0.5 * fabs(expected), 8.0 * usual) + (roundings + 1.0) * r->tiny);
 }
 

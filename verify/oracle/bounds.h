@@ -14,6 +14,7 @@ typedef struct vf_rounding {
     const char *transform; /* the one that allows them; NULL: none */
     bool normwise;         /* transforms mix the elements of a tile: the bound of each is that of the largest */
     int bits;              /* significant bits that a factor keeps */
+    bool walks;            /* sums of terms of either sign: partial sums are as large as a random walk makes them */
     cnn_dtype stored;      /* f16, bf16: what results are rounded to, once, when they are stored; else no matter */
 } vf_rounding;
 
@@ -38,7 +39,8 @@ double vf_rms_limit(const vf_rounding *rounding, double mean_sqrt_roundings);
 
 /* What an element may be off by all the same where its a-priori bound is as large as the element itself, which the
  * bound of a long sum is: half the element. Where terms cancel until less is left than rounding makes, eight times what
- * is usual. So zeros, or anything else that has nothing to do with the data, are within no bound however wide. */
+ * is usual; of sums whose terms may all have one sign (means), partial sums are as large as all of it, and so are their
+ * roundings. So zeros, or anything else that has nothing to do with the data, are within no bound however wide. */
 double vf_bound_below(const vf_rounding *rounding, double bound, double expected, double roundings, double magnitude);
 
 /* The finest of "f64", "f32", "tf32", "bf16" whose vf_rms_limit holds for `rms`, that of plain sums: a transform's
