@@ -41,7 +41,8 @@ static bool get_type(roofline *r, const cnn_record *record, char *text, size_t s
 {
     cnn_type type;
     if (!bench_record_type(record, &type)) return false;
-    r->types[type.dtype][type.math] = true;
+    const cnn_type ceiling = bench_ceiling_type(&type);
+    r->types[ceiling.dtype][ceiling.math] = true;
     const char *name = type.math != CNN_MATH_F32 ? cnn_math_name(type.math)
                        : type.dtype != CNN_F32   ? cnn_dtype_name(type.dtype)
                                                  : "";

@@ -44,7 +44,7 @@ static const double split_products = 3;
 static bool floor_on(const bench_peaks *peaks, const device *on, const bench_work *work, bool from_memory,
                      bench_floor *floor)
 {
-    const cnn_type *t = &work->problem->u.type;
+    const cnn_type type = bench_ceiling_type(&work->problem->u.type), *t = &type;
     const double saved = vf_transform_saves(work->problem, work->algorithm);
     const double flops = cnn_flops(work->problem, work->dir) / saved, bytes = cnn_bytes(work->problem, work->dir);
     const bench_peak *arithmetic = NULL, *memory = NULL, *split = NULL;

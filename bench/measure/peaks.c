@@ -128,11 +128,12 @@ static bool is_wanted(const cnn_peak *peak, const peak_plan *plan)
 {
     if (peak->unit == CNN_PEAK_SECONDS) return plan->latencies;
     if (peak->unit != CNN_PEAK_FLOPS || !plan->types) return true;
-    for (int i = 0; i < plan->n_types; i++)
-        if (plan->types[i].dtype == peak->dtype &&
-            (plan->types[i].math == peak->math ||
-             (peak->dtype == CNN_F32 && plan->types[i].math == CNN_MATH_F32 && peak->math == CNN_MATH_TF32)))
+    for (int i = 0; i < plan->n_types; i++) {
+        const cnn_type t = bench_ceiling_type(&plan->types[i]);
+        if (t.dtype == peak->dtype &&
+            (t.math == peak->math || (peak->dtype == CNN_F32 && t.math == CNN_MATH_F32 && peak->math == CNN_MATH_TF32)))
             return true;
+    }
     return false;
 }
 

@@ -6,6 +6,17 @@
 #include "harness/device/impl.h"
 #include "harness/record/record.h"
 
+/* The arithmetic whose ceiling holds for problems of a type. f16's and bf16's is that of matrix units which multiply
+ * them and add up in f32: the peaks of f32 data in math f16 and bf16, which are measured on such numbers. */
+static inline cnn_type bench_ceiling_type(const cnn_type *t)
+{
+    cnn_type type = *t;
+    if (t->dtype == CNN_F16) type.math = CNN_MATH_F16;
+    if (t->dtype == CNN_BF16) type.math = CNN_MATH_BF16;
+    if (type.math != t->math) type.dtype = type.weights = CNN_F32;
+    return type;
+}
+
 typedef struct bench_peak {
     char impl[CNN_NAME_MAX], machine[CNN_NAME_MAX], what[CNN_NAME_MAX], variant[CNN_NAME_MAX];
     cnn_peak_unit unit;
