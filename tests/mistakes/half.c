@@ -2,6 +2,7 @@
  * each mistake of `half.mutants` is one change in it. */
 #include <cnn.h>
 #include <cnn/half.h>
+#include <cpu/half.h>
 
 #include <stdlib.h>
 
@@ -30,11 +31,16 @@ static cnn_status half_supports(cnn_context *context, const cnn_request *request
     return CNN_OK;
 }
 
-static float stored(cnn_dtype dtype, float value) { return (float)cnn_stored(dtype, value); }
+static float stored(cnn_dtype dtype, float value)
+{
+    return dtype == CNN_F16 ? half_f16_to_float(half_float_to_f16(value))
+                            : half_bf16_to_float(half_float_to_bf16(value));
+}
 
 static float number(const cnn_conv_desc *d, const void *array, int64_t at)
 {
-    return (float)cnn_number_get(d->t.dtype, array, at);
+    const uint16_t code = ((const uint16_t *)array)[at];
+    return d->t.dtype == CNN_F16 ? half_f16_to_float(code) : half_bf16_to_float(code);
 }
 
 static void put(const cnn_conv_desc *d, void *array, int64_t at, float value)
