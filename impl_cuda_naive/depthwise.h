@@ -47,9 +47,10 @@ static __device__ inline depthwise_place depthwise_place_of(int32_t e, int32_t c
     return at;
 }
 
-template <typename T> static __device__ inline T depthwise_at(const depthwise_plane<T> &p, int32_t row, int32_t col)
+template <typename T>
+static __device__ inline cuda_real<T> depthwise_at(const depthwise_plane<T> &p, int32_t row, int32_t col)
 {
-    return row >= 0 && row < p.rows && col >= 0 && col < p.cols ? p.at[row * p.row + col * p.col] : 0;
+    return row >= 0 && row < p.rows && col >= 0 && col < p.cols ? cuda_load(p.at[row * p.row + col * p.col]) : 0;
 }
 
 template <typename T>
@@ -74,7 +75,7 @@ static __device__ inline void depthwise_band(const depthwise_shape &s, const dep
     if constexpr (S > 0) {
 #pragma unroll
         for (int t = 0; t < (ROWS - 1) * S + K; t++) {
-            T line[K];
+            cuda_real<T> line[K];
 #pragma unroll
             for (int j = 0; j < K; j++) line[j] = depthwise_at(p, top + t, left + j);
 #pragma unroll
