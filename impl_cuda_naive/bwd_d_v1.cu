@@ -40,15 +40,15 @@ static cnn_status fit(const cuda_context *context, const cnn_request *r, naive_l
 static cnn_status run(cuda_context *context, const cnn_plan *plan, const cnn_weighted_args *a, cnn_error *err)
 {
     const cnn_conv_desc *d = &plan->problem.u.conv;
-    const bool half = cuda_is_half(d->t.dtype), add = a->beta != 0;
+    const bool apart = cuda_is_half(d->t.dtype), add = a->beta != 0;
     const int64_t count = pixels_of(d);
     const size_t bytes = (size_t)count * sum_size(d);
-    void *sums = half ? a->workspace : a->dx;
+    void *sums = apart ? a->workspace : a->dx;
     cnn_status status =
-        half || !add ? cuda_memory.fill(reinterpret_cast<cnn_context *>(context), sums, 0, bytes, err) : CNN_OK;
+        apart || !add ? cuda_memory.fill(reinterpret_cast<cnn_context *>(context), sums, 0, bytes, err) : CNN_OK;
     if (status == CNN_OK)
         status = NAIVE_LAUNCH(context, plan, err, bwd_d_v1, conv_shape_of<int64_t>(d), a->dy, a->w, sums);
-    if (status != CNN_OK || !half) return status;
+    if (status != CNN_OK || !apart) return status;
     const cuda_shape shape = cuda_shape_1d(context, "round_sums", count, 256, 16);
     return CUDA_BY_NUMBER(d->t.dtype, cuda_launch(context, shape, err, round_sums<T>, count, sums, a->dx, add));
 }
