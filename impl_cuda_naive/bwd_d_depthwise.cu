@@ -9,7 +9,7 @@ template <int S> static __device__ inline int32_t step_of(int32_t stride) { retu
 
 template <typename T, int K, int S>
 static __device__ inline void gather(const depthwise_shape &s, const depthwise_plane<T> &dy, const T *w, int32_t h,
-                                     int32_t v, T *sum)
+                                     int32_t v, cuda_real<T> *sum)
 {
     const int32_t sh = step_of<S>(s.sh), sw = step_of<S>(s.sw);
 #pragma unroll
@@ -20,7 +20,7 @@ static __device__ inline void gather(const depthwise_shape &s, const depthwise_p
         for (int j = 0; j < K; j++) {
             const int32_t q = v + s.pw - j * s.dw;
             if (q < 0 || q % sw != 0 || q / sw >= s.ow) continue;
-            *sum += w[i * s.w.i + j * s.w.j] * dy.at[p / sh * dy.row + q / sw * dy.col];
+            *sum += cuda_load(w[i * s.w.i + j * s.w.j]) * cuda_load(dy.at[p / sh * dy.row + q / sw * dy.col]);
         }
     }
 }
@@ -34,15 +34,16 @@ static __global__ void __launch_bounds__(DEPTHWISE_THREADS)
     for (CUDA_GRID_STRIDE(e, count)) {
         const depthwise_place at = depthwise_place_of((int32_t)e, s.ic, bands, s.iw, channels_last);
         const int32_t first = at.band * DEPTHWISE_ROWS;
-        T sum[DEPTHWISE_ROWS] = {};
+        cuda_real<T> sum[DEPTHWISE_ROWS] = {};
         for (int32_t m = 0; m < s.group_oc; m++) {
             const int32_t k = at.k * s.group_oc + m;
             const depthwise_plane<T> plane = depthwise_y(s, dy, at.n, k);
             const T *ws = w + s.w.first + k * s.w.k;
             if constexpr (S == 1) {
-                depthwise_band<K, 1>(
-                    s, plane, first + s.ph - (K - 1), at.q + s.pw - (K - 1),
-                    [&](int r, int i, int j, T v) { sum[r] += ws[(K - 1 - i) * s.w.i + (K - 1 - j) * s.w.j] * v; });
+                depthwise_band<K, 1>(s, plane, first + s.ph - (K - 1), at.q + s.pw - (K - 1),
+                                     [&](int r, int i, int j, cuda_real<T> v) {
+                                         sum[r] += cuda_load(ws[(K - 1 - i) * s.w.i + (K - 1 - j) * s.w.j]) * v;
+                                     });
             } else {
 #pragma unroll
                 for (int r = 0; r < DEPTHWISE_ROWS; r++) gather<T, K, S>(s, plane, ws, first + r, at.q, &sum[r]);
@@ -52,8 +53,7 @@ static __global__ void __launch_bounds__(DEPTHWISE_THREADS)
 #pragma unroll
         for (int r = 0; r < DEPTHWISE_ROWS; r++) {
             if (first + r >= s.ih) break;
-            T *to = out + (first + r) * s.x.h;
-            *to = add ? *to + sum[r] : sum[r];
+            cuda_put(out + (first + r) * s.x.h, sum[r], add);
         }
     }
 }
@@ -85,7 +85,7 @@ static cnn_status launch(cuda_context *context, const cnn_plan *plan, const cnn_
 
 static cnn_status run(cuda_context *context, const cnn_plan *plan, const cnn_weighted_args *a, cnn_error *err)
 {
-    return CUDA_BY_DTYPE(plan->problem.u.type.dtype, launch<T>(context, plan, a, err));
+    return CUDA_BY_NUMBER(plan->problem.u.type.dtype, launch<T>(context, plan, a, err));
 }
 
 const naive_kernel naive_bwd_d_depthwise = {"bwd_d_depthwise", fit, run};

@@ -9,17 +9,17 @@
 #include "impl_cuda_naive/taps.h"
 
 template <typename T, typename I>
-static __device__ inline T pixel_sum(const conv_shape<I> &s, const T *dy, const T *w, I h, I v)
+static __device__ inline cuda_real<T> pixel_sum(const conv_shape<I> &s, const T *dy, const T *w, I h, I v)
 {
     const tap_class<I> rows = taps_dividing<I>(h + s.ph, s.dh, s.sh), cols = taps_dividing<I>(v + s.pw, s.dw, s.sw);
-    T sum = 0;
+    cuda_real<T> sum = 0;
     if (rows.first == rows.every || cols.first == cols.every) return sum;
     for (I i = rows.first, p = rows.output; i < s.kh; i += rows.every, p -= rows.back) {
         if (p < 0 || p >= s.oh) continue;
         for (I j = cols.first, q = cols.output; j < s.kw; j += cols.every, q -= cols.back) {
             if (q < 0 || q >= s.ow) continue;
             const T *dys = dy + p * s.y.h + q * s.y.w, *ws = w + i * s.w.i + j * s.w.j;
-            for (I k = 0; k < s.group_oc; k++) sum += ws[k * s.w.k] * dys[k * s.y.c];
+            for (I k = 0; k < s.group_oc; k++) sum += cuda_load(ws[k * s.w.k]) * cuda_load(dys[k * s.y.c]);
         }
     }
     return sum;
@@ -34,10 +34,9 @@ static __global__ void __launch_bounds__(CUDA_BLOCK_MOST, 1)
         const I v = (I)e % s.iw, h = (I)e / s.iw % s.ih, plane = (I)e / s.iw / s.ih;
         const I channel = plane % s.ic, n = plane / s.ic;
         const I c = channel % s.group_ic, first = channel / s.group_ic * s.group_oc;
-        const T sum =
+        const cuda_real<T> sum =
             pixel_sum<T, I>(s, dy + n * s.y.n + first * s.y.c, w + s.w.first + first * s.w.k + c * s.w.c, h, v);
-        T *out = &dx[n * s.x.n + channel * s.x.c + h * s.x.h + v * s.x.w];
-        *out = add ? *out + sum : sum;
+        cuda_put(&dx[n * s.x.n + channel * s.x.c + h * s.x.h + v * s.x.w], sum, add);
     }
 }
 

@@ -17,39 +17,39 @@ struct depthwise_parts {
 /* One item: a band of dy at a column, and what its taps read. */
 template <int K, int S, typename T>
 static __device__ inline void add_item(const depthwise_shape &s, const T *x, const T *dy, int32_t k, int32_t bands,
-                                       int32_t item, T (&sums)[K * K + 1])
+                                       int32_t item, cuda_real<T> (&sums)[K * K + 1])
 {
     const int32_t q = item % s.ow, band = item / s.ow % bands, n = item / s.ow / bands, first = band * DEPTHWISE_ROWS;
     const depthwise_plane<T> from = depthwise_y(s, dy, n, k);
-    T d[DEPTHWISE_ROWS];
+    cuda_real<T> d[DEPTHWISE_ROWS];
 #pragma unroll
     for (int r = 0; r < DEPTHWISE_ROWS; r++) {
         d[r] = depthwise_at(from, first + r, q);
         sums[K * K] += d[r];
     }
     depthwise_band<K, S>(s, depthwise_x(s, x, n, k / s.group_oc), first * s.sh - s.ph, q * s.sw - s.pw,
-                         [&](int r, int i, int j, T v) { sums[i * K + j] += d[r] * v; });
+                         [&](int r, int i, int j, cuda_real<T> v) { sums[i * K + j] += d[r] * v; });
 }
 
 template <typename T, int K, int S>
 static __global__ void __launch_bounds__(DEPTHWISE_THREADS)
-    bwd_w_depthwise(depthwise_shape s, const T *__restrict__ x, const T *__restrict__ dy, T *__restrict__ parts,
-                    depthwise_parts p, bool channels_last)
+    bwd_w_depthwise(depthwise_shape s, const T *__restrict__ x, const T *__restrict__ dy,
+                    cuda_real<T> *__restrict__ parts, depthwise_parts p, bool channels_last)
 {
-    CUDA_SHARED(T, shares, [LINES][LANES]);
+    CUDA_SHARED(cuda_real<T>, shares, [LINES][LANES]);
     const int32_t line = (int32_t)threadIdx.x / LANES, lane = (int32_t)threadIdx.x % LANES;
     const int32_t k = channels_last ? (int32_t)blockIdx.x * LANES + lane : (int32_t)blockIdx.x;
     const int32_t begin = (int32_t)(p.items * blockIdx.y / p.splits),
                   end = (int32_t)(p.items * (blockIdx.y + 1) / p.splits);
-    T sums[K * K + 1] = {};
+    cuda_real<T> sums[K * K + 1] = {};
     if (k < s.oc)
         for (int32_t item = begin + (channels_last ? line : (int32_t)threadIdx.x); item < end;
              item += channels_last ? LINES : DEPTHWISE_THREADS)
             add_item<K, S>(s, x, dy, k, p.bands, item, sums);
-    T *to = parts + ((int64_t)blockIdx.y * s.oc + k) * (K * K + 1);
+    cuda_real<T> *to = parts + ((int64_t)blockIdx.y * s.oc + k) * (K * K + 1);
 #pragma unroll
     for (int e = 0; e <= K * K; e++) {
-        T sum = sums[e];
+        cuda_real<T> sum = sums[e];
         if (!channels_last) {
             sum = cuda_block_sum(sum, &shares[0][0]);
         } else {
@@ -64,18 +64,18 @@ static __global__ void __launch_bounds__(DEPTHWISE_THREADS)
 
 /* A thread a weight or bias. */
 template <typename T>
-static __global__ void add_splits(depthwise_shape s, const T *__restrict__ parts, T *__restrict__ dw,
+static __global__ void add_splits(depthwise_shape s, const cuda_real<T> *__restrict__ parts, T *__restrict__ dw,
                                   T *__restrict__ db, int32_t splits, bool add)
 {
     const int32_t all = s.kh * s.kw + 1;
     const int64_t count = (int64_t)s.oc * all;
     for (CUDA_GRID_STRIDE(e, count)) {
         const int32_t k = (int32_t)(e / all), tap = (int32_t)(e % all);
-        T sum = 0;
+        cuda_real<T> sum = 0;
         if (tap == all - 1 && db == NULL) continue;
         for (int32_t z = 0; z < splits; z++) sum += parts[z * count + e];
         T *to = tap == all - 1 ? db + k : dw + s.w.first + k * s.w.k + tap / s.kw * s.w.i + tap % s.kw * s.w.j;
-        *to = add ? *to + sum : sum;
+        cuda_put(to, sum, add);
     }
 }
 
@@ -100,7 +100,7 @@ static cnn_status fit(const cuda_context *context, const cnn_request *r, naive_l
     l->grid[0] = d->t.layout == CNN_NHWC ? ceil_div(d->oc, LANES) : d->oc;
     l->grid[1] = p.splits;
     l->block[0] = DEPTHWISE_THREADS;
-    l->workspace_bytes = (size_t)(p.splits * d->oc * (d->kh * d->kw + 1)) * element_size(d);
+    l->workspace_bytes = (size_t)(p.splits * d->oc * (d->kh * d->kw + 1)) * sum_size(d);
     naive_put_args(l, p);
     return CNN_OK;
 }
@@ -111,7 +111,7 @@ static cnn_status launch(cuda_context *context, const cnn_plan *plan, const cnn_
     const cnn_conv_desc *d = &plan->problem.u.conv;
     const depthwise_shape s = conv_shape_of<int32_t>(d);
     const depthwise_parts p = naive_args<depthwise_parts>(plan);
-    T *parts = static_cast<T *>(a->workspace);
+    cuda_real<T> *parts = static_cast<cuda_real<T> *>(a->workspace);
     cnn_status status = CNN_INTERNAL;
 #define CASE(k, stride)                                                                                                \
     if (d->kh == (k) && depthwise_stride(d) == (stride))                                                               \
@@ -126,7 +126,7 @@ static cnn_status launch(cuda_context *context, const cnn_plan *plan, const cnn_
 
 static cnn_status run(cuda_context *context, const cnn_plan *plan, const cnn_weighted_args *a, cnn_error *err)
 {
-    return CUDA_BY_DTYPE(plan->problem.u.type.dtype, launch<T>(context, plan, a, err));
+    return CUDA_BY_NUMBER(plan->problem.u.type.dtype, launch<T>(context, plan, a, err));
 }
 
 const naive_kernel naive_bwd_w_depthwise = {"bwd_w_depthwise", fit, run};

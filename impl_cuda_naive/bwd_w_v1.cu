@@ -7,28 +7,28 @@
 #include "impl_cuda_naive/v1.h"
 
 template <typename T>
-static __device__ T weight_sum(const conv_shape<int64_t> &s, const T *x, const T *dy, int64_t k, int64_t c, int64_t i,
-                               int64_t j)
+static __device__ cuda_real<T> weight_sum(const conv_shape<int64_t> &s, const T *x, const T *dy, int64_t k, int64_t c,
+                                          int64_t i, int64_t j)
 {
     const int64_t channel = k / s.group_oc * s.group_ic + c;
-    T sum = 0;
+    cuda_real<T> sum = 0;
     for (int64_t n = 0; n < s.mb; n++)
         for (int64_t p = 0; p < s.oh; p++)
             for (int64_t q = 0; q < s.ow; q++) {
                 const int64_t row = p * s.sh + i * s.dh - s.ph, col = q * s.sw + j * s.dw - s.pw;
                 if (row >= 0 && row < s.ih && col >= 0 && col < s.iw)
-                    sum += x[n * s.x.n + channel * s.x.c + row * s.x.h + col * s.x.w] *
-                           dy[n * s.y.n + k * s.y.c + p * s.y.h + q * s.y.w];
+                    sum += cuda_load(x[n * s.x.n + channel * s.x.c + row * s.x.h + col * s.x.w]) *
+                           cuda_load(dy[n * s.y.n + k * s.y.c + p * s.y.h + q * s.y.w]);
             }
     return sum;
 }
 
-template <typename T> static __device__ T bias_sum(const conv_shape<int64_t> &s, const T *dy, int64_t k)
+template <typename T> static __device__ cuda_real<T> bias_sum(const conv_shape<int64_t> &s, const T *dy, int64_t k)
 {
-    T sum = 0;
+    cuda_real<T> sum = 0;
     for (int64_t n = 0; n < s.mb; n++)
         for (int64_t p = 0; p < s.oh; p++)
-            for (int64_t q = 0; q < s.ow; q++) sum += dy[n * s.y.n + k * s.y.c + p * s.y.h + q * s.y.w];
+            for (int64_t q = 0; q < s.ow; q++) sum += cuda_load(dy[n * s.y.n + k * s.y.c + p * s.y.h + q * s.y.w]);
     return sum;
 }
 
@@ -39,12 +39,10 @@ static __global__ void bwd_w_v1(conv_shape<int64_t> s, const T *x, const T *dy, 
     const int64_t e = (int64_t)blockIdx.x * blockDim.x + threadIdx.x;
     if (e < weights) {
         const int64_t j = e % s.kw, i = e / s.kw % s.kh, c = e / (s.kh * s.kw) % s.group_ic, k = e / filter;
-        const T sum = weight_sum(s, x, dy, k, c, i, j);
-        T *out = &dw[s.w.first + k * s.w.k + c * s.w.c + i * s.w.i + j * s.w.j];
-        *out = add ? *out + sum : sum;
+        const cuda_real<T> sum = weight_sum(s, x, dy, k, c, i, j);
+        cuda_put(&dw[s.w.first + k * s.w.k + c * s.w.c + i * s.w.i + j * s.w.j], sum, add);
     } else if (db != NULL && e < weights + s.oc) {
-        const T sum = bias_sum(s, dy, e - weights);
-        db[e - weights] = add ? db[e - weights] + sum : sum;
+        cuda_put(&db[e - weights], bias_sum(s, dy, e - weights), add);
     }
 }
 

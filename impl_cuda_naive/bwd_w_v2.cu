@@ -10,27 +10,27 @@
 
 /* This thread's share of dw[k,c,i,j]: every blockDim.x-th of the outputs whose tap (i,j) lies inside x. */
 template <typename T, typename I>
-static __device__ T weight_share(const conv_shape<I> &s, const T *x, const T *dy, I i, I j)
+static __device__ cuda_real<T> weight_share(const conv_shape<I> &s, const T *x, const T *dy, I i, I j)
 {
     const I top = i * s.dh - s.ph, left = j * s.dw - s.pw;
     const tap_range<I> rows = taps_inside(top, s.sh, s.ih, s.oh), cols = taps_inside(left, s.sw, s.iw, s.ow);
     const I width = cols.last - cols.first, pixels = (rows.last - rows.first) * width;
-    T sum = 0;
+    cuda_real<T> sum = 0;
     for (int64_t e = threadIdx.x; e < (int64_t)s.mb * pixels; e += blockDim.x) {
         const I n = (I)e / pixels, pixel = (I)e % pixels, p = rows.first + pixel / width,
                 q = cols.first + pixel % width;
-        sum +=
-            x[n * s.x.n + (top + p * s.sh) * s.x.h + (left + q * s.sw) * s.x.w] * dy[n * s.y.n + p * s.y.h + q * s.y.w];
+        sum += cuda_load(x[n * s.x.n + (top + p * s.sh) * s.x.h + (left + q * s.sw) * s.x.w]) *
+               cuda_load(dy[n * s.y.n + p * s.y.h + q * s.y.w]);
     }
     return sum;
 }
 
-template <typename T, typename I> static __device__ T bias_share(const conv_shape<I> &s, const T *dy)
+template <typename T, typename I> static __device__ cuda_real<T> bias_share(const conv_shape<I> &s, const T *dy)
 {
     const I pixels = s.oh * s.ow;
-    T sum = 0;
+    cuda_real<T> sum = 0;
     for (int64_t e = threadIdx.x; e < (int64_t)s.mb * pixels; e += blockDim.x)
-        sum += dy[(I)e / pixels * s.y.n + (I)e % pixels * s.y.w];
+        sum += cuda_load(dy[(I)e / pixels * s.y.n + (I)e % pixels * s.y.w]);
     return sum;
 }
 
@@ -38,12 +38,13 @@ template <typename T, typename I>
 static __global__ void bwd_w_v2(conv_shape<I> s, const T *__restrict__ x, const T *__restrict__ dy, T *__restrict__ dw,
                                 T *__restrict__ db, bool add)
 {
-    CUDA_SHARED(T, warps, [32]);
+    CUDA_SHARED(cuda_real<T>, warps, [32]);
     const I taps = s.kh * s.kw, filter = s.group_ic * taps, weights = s.oc * filter;
     const int64_t sums = (int64_t)weights + (db != NULL ? s.oc : 0);
     for (int64_t block = blockIdx.x; block < sums; block += gridDim.x) {
         const I e = (I)block;
-        T sum, *out;
+        cuda_real<T> sum;
+        T *out;
         if (e < weights) {
             const I j = e % s.kw, i = e / s.kw % s.kh, c = e / taps % s.group_ic, k = e / filter;
             const I channel = k / s.group_oc * s.group_ic + c;
@@ -54,7 +55,7 @@ static __global__ void bwd_w_v2(conv_shape<I> s, const T *__restrict__ x, const 
             out = &db[e - weights];
         }
         sum = cuda_block_sum(sum, warps);
-        if (threadIdx.x == 0) *out = add ? *out + sum : sum;
+        if (threadIdx.x == 0) cuda_put(out, sum, add);
     }
 }
 

@@ -47,9 +47,10 @@ static __device__ inline depthwise_place depthwise_place_of(int32_t e, int32_t c
     return at;
 }
 
-template <typename T> static __device__ inline T depthwise_at(const depthwise_plane<T> &p, int32_t row, int32_t col)
+template <typename T>
+static __device__ inline cuda_real<T> depthwise_at(const depthwise_plane<T> &p, int32_t row, int32_t col)
 {
-    return row >= 0 && row < p.rows && col >= 0 && col < p.cols ? p.at[row * p.row + col * p.col] : 0;
+    return row >= 0 && row < p.rows && col >= 0 && col < p.cols ? cuda_load(p.at[row * p.row + col * p.col]) : 0;
 }
 
 template <typename T>
@@ -74,7 +75,7 @@ static __device__ inline void depthwise_band(const depthwise_shape &s, const dep
     if constexpr (S > 0) {
 #pragma unroll
         for (int t = 0; t < (ROWS - 1) * S + K; t++) {
-            T line[K];
+            cuda_real<T> line[K];
 #pragma unroll
             for (int j = 0; j < K; j++) line[j] = depthwise_at(p, top + t, left + j);
 #pragma unroll
@@ -105,8 +106,8 @@ static inline cnn_status depthwise_check(const cnn_conv_desc *d, cnn_error *err)
 {
     if (d->ic != d->g)
         return CNN_FAIL(err, CNN_UNSUPPORTED,
-                        "depthwise takes groups of one input channel, and a group has %lld here: use v4",
-                        (long long)(d->ic / d->g));
+                        "depthwise takes groups of one input channel, and a group has %lld here: use %s",
+                        (long long)(d->ic / d->g), cuda_is_half(d->t.dtype) ? "v2" : "v4");
     if (d->kh != d->kw || (d->kh != 3 && d->kh != 5 && d->kh != 7))
         return CNN_FAIL(err, CNN_UNSUPPORTED, "depthwise takes kernels of 3x3, 5x5 and 7x7, not %lldx%lld: use v2",
                         (long long)d->kh, (long long)d->kw);

@@ -23,9 +23,10 @@ static __global__ void fc_naive_fwd(fc_naive_shape s, const T *x, const T *w, co
     const int64_t e = (int64_t)blockIdx.x * blockDim.x + threadIdx.x;
     if (e >= s.mb * s.oc) return;
     const int64_t n = e / s.oc, k = e % s.oc;
-    T sum = b != NULL ? b[k] : 0;
-    for (int64_t i = 0; i < s.inputs; i++) sum += w[k * s.inputs + i] * x[n * s.x.n + input_at(s, i)];
-    y[e] = add ? y[e] + sum : sum;
+    cuda_real<T> sum = b != NULL ? cuda_load(b[k]) : 0;
+    for (int64_t i = 0; i < s.inputs; i++)
+        sum += cuda_load(w[k * s.inputs + i]) * cuda_load(x[n * s.x.n + input_at(s, i)]);
+    cuda_put(&y[e], sum, add);
 }
 
 template <typename T>
@@ -34,10 +35,9 @@ static __global__ void fc_naive_bwd_data(fc_naive_shape s, const T *dy, const T 
     const int64_t e = (int64_t)blockIdx.x * blockDim.x + threadIdx.x;
     if (e >= s.mb * s.inputs) return;
     const int64_t n = e / s.inputs, i = e % s.inputs;
-    T sum = 0;
-    for (int64_t k = 0; k < s.oc; k++) sum += w[k * s.inputs + i] * dy[n * s.oc + k];
-    T *out = &dx[n * s.x.n + input_at(s, i)];
-    *out = add ? *out + sum : sum;
+    cuda_real<T> sum = 0;
+    for (int64_t k = 0; k < s.oc; k++) sum += cuda_load(w[k * s.inputs + i]) * cuda_load(dy[n * s.oc + k]);
+    cuda_put(&dx[n * s.x.n + input_at(s, i)], sum, add);
 }
 
 /* Behind the last weight, a thread a bias. */
@@ -48,10 +48,10 @@ static __global__ void fc_naive_bwd_weights(fc_naive_shape s, const T *x, const 
     if (e >= weights + (db != NULL ? s.oc : 0)) return;
     const bool bias = e >= weights;
     const int64_t k = bias ? e - weights : e / s.inputs, at = bias ? 0 : input_at(s, e % s.inputs);
-    T sum = 0;
-    for (int64_t n = 0; n < s.mb; n++) sum += dy[n * s.oc + k] * (bias ? (T)1 : x[n * s.x.n + at]);
-    T *out = bias ? &db[k] : &dw[e];
-    *out = add ? *out + sum : sum;
+    cuda_real<T> sum = 0;
+    for (int64_t n = 0; n < s.mb; n++)
+        sum += cuda_load(dy[n * s.oc + k]) * (bias ? (cuda_real<T>)1 : cuda_load(x[n * s.x.n + at]));
+    cuda_put(bias ? &db[k] : &dw[e], sum, add);
 }
 
 static fc_naive_shape shape_of(const cnn_fc_desc *d)

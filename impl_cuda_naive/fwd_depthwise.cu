@@ -11,20 +11,19 @@ static __global__ void __launch_bounds__(DEPTHWISE_THREADS)
         const depthwise_place at = depthwise_place_of((int32_t)e, s.oc, bands, s.ow, channels_last);
         const int32_t first = at.band * DEPTHWISE_ROWS;
         const T *ws = w + s.w.first + at.k * s.w.k;
-        T weights[K][K], sum[DEPTHWISE_ROWS] = {};
+        cuda_real<T> weights[K][K], sum[DEPTHWISE_ROWS] = {};
 #pragma unroll
         for (int i = 0; i < K; i++)
 #pragma unroll
-            for (int j = 0; j < K; j++) weights[i][j] = ws[i * s.w.i + j * s.w.j];
+            for (int j = 0; j < K; j++) weights[i][j] = cuda_load(ws[i * s.w.i + j * s.w.j]);
         depthwise_band<K, S>(s, depthwise_x(s, x, at.n, at.k / s.group_oc), first * s.sh - s.ph, at.q * s.sw - s.pw,
-                             [&](int r, int i, int j, T v) { sum[r] += weights[i][j] * v; });
-        const T bias = b != NULL ? b[at.k] : 0;
+                             [&](int r, int i, int j, cuda_real<T> v) { sum[r] += weights[i][j] * v; });
+        const cuda_real<T> bias = b != NULL ? cuda_load(b[at.k]) : 0;
         T *out = y + at.n * s.y.n + at.k * s.y.c + at.q * s.y.w;
 #pragma unroll
         for (int r = 0; r < DEPTHWISE_ROWS; r++) {
             if (first + r >= s.oh) break;
-            T *to = out + (first + r) * s.y.h;
-            *to = add ? *to + (sum[r] + bias) : sum[r] + bias;
+            cuda_put(out + (first + r) * s.y.h, sum[r] + bias, add);
         }
     }
 }
@@ -56,7 +55,7 @@ static cnn_status launch(cuda_context *context, const cnn_plan *plan, const cnn_
 
 static cnn_status run(cuda_context *context, const cnn_plan *plan, const cnn_weighted_args *a, cnn_error *err)
 {
-    return CUDA_BY_DTYPE(plan->problem.u.type.dtype, launch<T>(context, plan, a, err));
+    return CUDA_BY_NUMBER(plan->problem.u.type.dtype, launch<T>(context, plan, a, err));
 }
 
 const naive_kernel naive_fwd_depthwise = {"fwd_depthwise", fit, run};

@@ -12,17 +12,16 @@ static __global__ void fwd_v1(conv_shape<int64_t> s, const T *x, const T *w, con
     const v1_output o = v1_this_output(s);
     if (!o.inside) return;
     const int64_t first = o.k / s.group_oc * s.group_ic;
-    T sum = b != NULL ? b[o.k] : 0;
+    cuda_real<T> sum = b != NULL ? cuda_load(b[o.k]) : 0;
     for (int64_t c = 0; c < s.group_ic; c++)
         for (int64_t i = 0; i < s.kh; i++)
             for (int64_t j = 0; j < s.kw; j++) {
                 const int64_t row = o.p * s.sh + i * s.dh - s.ph, col = o.q * s.sw + j * s.dw - s.pw;
                 if (row >= 0 && row < s.ih && col >= 0 && col < s.iw)
-                    sum += w[s.w.first + o.k * s.w.k + c * s.w.c + i * s.w.i + j * s.w.j] *
-                           x[o.n * s.x.n + (first + c) * s.x.c + row * s.x.h + col * s.x.w];
+                    sum += cuda_load(w[s.w.first + o.k * s.w.k + c * s.w.c + i * s.w.i + j * s.w.j]) *
+                           cuda_load(x[o.n * s.x.n + (first + c) * s.x.c + row * s.x.h + col * s.x.w]);
             }
-    T *out = &y[o.n * s.y.n + o.k * s.y.c + o.p * s.y.h + o.q * s.y.w];
-    *out = add ? *out + sum : sum;
+    cuda_put(&y[o.n * s.y.n + o.k * s.y.c + o.p * s.y.h + o.q * s.y.w], sum, add);
 }
 
 static cnn_status run(cuda_context *context, const cnn_plan *plan, const cnn_weighted_args *a, cnn_error *err)

@@ -9,15 +9,16 @@
 #include "impl_cuda_naive/taps.h"
 
 template <typename T, typename I>
-static __device__ inline T output_sum(const conv_shape<I> &s, const T *x, const T *w, I p, I q)
+static __device__ inline cuda_real<T> output_sum(const conv_shape<I> &s, const T *x, const T *w, I p, I q)
 {
     const I top = p * s.sh - s.ph, left = q * s.sw - s.pw;
     const tap_range<I> rows = taps_inside(top, s.dh, s.ih, s.kh), cols = taps_inside(left, s.dw, s.iw, s.kw);
-    T sum = 0;
+    cuda_real<T> sum = 0;
     for (I c = 0; c < s.group_ic; c++)
         for (I i = rows.first; i < rows.last; i++) {
             const T *xs = x + c * s.x.c + (top + i * s.dh) * s.x.h, *ws = w + c * s.w.c + i * s.w.i;
-            for (I j = cols.first; j < cols.last; j++) sum += ws[j * s.w.j] * xs[(left + j * s.dw) * s.x.w];
+            for (I j = cols.first; j < cols.last; j++)
+                sum += cuda_load(ws[j * s.w.j]) * cuda_load(xs[(left + j * s.dw) * s.x.w]);
         }
     return sum;
 }
@@ -31,10 +32,9 @@ static __global__ void __launch_bounds__(CUDA_BLOCK_MOST, 1)
     for (CUDA_GRID_STRIDE(e, count)) {
         const I q = (I)e % s.ow, p = (I)e / s.ow % s.oh, plane = (I)e / s.ow / s.oh;
         const I k = plane % s.oc, n = plane / s.oc, first = k / s.group_oc * s.group_ic;
-        T sum = output_sum<T, I>(s, x + n * s.x.n + first * s.x.c, w + s.w.first + k * s.w.k, p, q);
-        if (b != NULL) sum += b[k];
-        T *out = &y[n * s.y.n + k * s.y.c + p * s.y.h + q * s.y.w];
-        *out = add ? *out + sum : sum;
+        cuda_real<T> sum = output_sum<T, I>(s, x + n * s.x.n + first * s.x.c, w + s.w.first + k * s.w.k, p, q);
+        if (b != NULL) sum += cuda_load(b[k]);
+        cuda_put(&y[n * s.y.n + k * s.y.c + p * s.y.h + q * s.y.w], sum, add);
     }
 }
 

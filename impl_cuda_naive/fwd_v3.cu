@@ -121,8 +121,9 @@ static cnn_status fit(const cuda_context *context, const cnn_request *r, naive_l
 
 static cnn_status run(cuda_context *context, const cnn_plan *plan, const cnn_weighted_args *a, cnn_error *err)
 {
-    return NAIVE_LAUNCH(context, plan, err, fwd_v3, conv_shape_of<int32_t>(&plan->problem.u.conv),
-                        naive_args<tile_sizes>(plan), a->x, a->w, a->b, a->y, a->beta != 0);
+    const cnn_conv_desc *d = &plan->problem.u.conv;
+    return CUDA_BY_DTYPE(d->t.dtype, cuda_launch(context, naive_shape(plan), err, fwd_v3<T>, conv_shape_of<int32_t>(d),
+                                                 naive_args<tile_sizes>(plan), a->x, a->w, a->b, a->y, a->beta != 0));
 }
 
 const naive_kernel naive_fwd_v3 = {"fwd_v3", fit, run};

@@ -38,9 +38,10 @@ static __device__ inline int64_t read_by(int64_t at, int64_t shift, int64_t stri
 }
 
 template <typename T>
-static __device__ inline T weight(const conv_shape<int64_t> &s, const T *w, int64_t k, int64_t c, int64_t i, int64_t j)
+static __device__ inline cuda_real<T> weight(const conv_shape<int64_t> &s, const T *w, int64_t k, int64_t c, int64_t i,
+                                             int64_t j)
 {
-    return w[s.w.first + k * s.w.k + c * s.w.c + i * s.w.i + j * s.w.j];
+    return cuda_load(w[s.w.first + k * s.w.k + c * s.w.c + i * s.w.i + j * s.w.j]);
 }
 
 template <typename T> static __global__ void fwd_loops(deep_shape d, const T *x, const T *w, const T *b, T *y, bool add)
@@ -50,7 +51,7 @@ template <typename T> static __global__ void fwd_loops(deep_shape d, const T *x,
     if (e >= s.mb * s.oc * s.oh * s.ow) return;
     const deep_place o = place_of(e, s.oc, d.od, d.oh, s.ow);
     const int64_t first = o.c / s.group_oc * s.group_ic;
-    T sum = b != NULL ? b[o.c] : 0;
+    cuda_real<T> sum = b != NULL ? cuda_load(b[o.c]) : 0;
     for (int64_t c = 0; c < s.group_ic; c++)
         for (int64_t i = 0; i < s.kh; i++) {
             const int64_t z = o.z * d.sd + i / d.kh * d.dd - d.pd, h = o.h * s.sh + i % d.kh * s.dh - s.ph;
@@ -58,11 +59,11 @@ template <typename T> static __global__ void fwd_loops(deep_shape d, const T *x,
             const T *row = x + o.n * s.x.n + (first + c) * s.x.c + (z * d.ih + h) * s.x.h;
             for (int64_t j = 0; j < s.kw; j++) {
                 const int64_t v = o.w * s.sw + j * s.dw - s.pw;
-                if (inside(v, s.iw)) sum += weight(s, w, o.c, c, i, j) * row[v * s.x.w];
+                if (inside(v, s.iw)) sum += weight(s, w, o.c, c, i, j) * cuda_load(row[v * s.x.w]);
             }
         }
     T *out = &y[o.n * s.y.n + o.c * s.y.c + (o.z * d.oh + o.h) * s.y.h + o.w * s.y.w];
-    *out = add ? *out + sum : sum;
+    cuda_put(out, sum, add);
 }
 
 template <typename T> static __global__ void bwd_d_loops(deep_shape d, const T *dy, const T *w, T *dx, bool add)
@@ -72,7 +73,7 @@ template <typename T> static __global__ void bwd_d_loops(deep_shape d, const T *
     if (e >= s.mb * s.ic * s.ih * s.iw) return;
     const deep_place at = place_of(e, s.ic, d.id, d.ih, s.iw);
     const int64_t first = at.c / s.group_ic * s.group_oc, c = at.c % s.group_ic;
-    T sum = 0;
+    cuda_real<T> sum = 0;
     for (int64_t k = first; k < first + s.group_oc; k++)
         for (int64_t i = 0; i < s.kh; i++) {
             const int64_t z = read_by(at.z, i / d.kh * d.dd - d.pd, d.sd, d.od);
@@ -81,21 +82,21 @@ template <typename T> static __global__ void bwd_d_loops(deep_shape d, const T *
             const T *row = dy + at.n * s.y.n + k * s.y.c + (z * d.oh + p) * s.y.h;
             for (int64_t j = 0; j < s.kw; j++) {
                 const int64_t q = read_by(at.w, j * s.dw - s.pw, s.sw, s.ow);
-                if (q >= 0) sum += weight(s, w, k, c, i, j) * row[q * s.y.w];
+                if (q >= 0) sum += weight(s, w, k, c, i, j) * cuda_load(row[q * s.y.w]);
             }
         }
     T *out = &dx[at.n * s.x.n + at.c * s.x.c + (at.z * d.ih + at.h) * s.x.h + at.w * s.x.w];
-    *out = add ? *out + sum : sum;
+    cuda_put(out, sum, add);
 }
 
 /* dw[k][c][i][j], or with c below 0 db[k]. */
 template <typename T>
-static __device__ T sum_outputs(const deep_shape &d, const T *x, const T *dy, int64_t k, int64_t c, int64_t i,
-                                int64_t j)
+static __device__ cuda_real<T> sum_outputs(const deep_shape &d, const T *x, const T *dy, int64_t k, int64_t c,
+                                           int64_t i, int64_t j)
 {
     const conv_shape<int64_t> &s = d.plane;
     const int64_t channel = k / s.group_oc * s.group_ic + c;
-    T sum = 0;
+    cuda_real<T> sum = 0;
     for (int64_t n = 0; n < s.mb; n++)
         for (int64_t p = 0; p < s.oh; p++) {
             const int64_t z = p / d.oh * d.sd + i / d.kh * d.dd - d.pd, h = p % d.oh * s.sh + i % d.kh * s.dh - s.ph;
@@ -104,9 +105,10 @@ static __device__ T sum_outputs(const deep_shape &d, const T *x, const T *dy, in
             for (int64_t q = 0; q < s.ow; q++) {
                 const int64_t v = q * s.sw + j * s.dw - s.pw;
                 if (c < 0)
-                    sum += row[q * s.y.w];
+                    sum += cuda_load(row[q * s.y.w]);
                 else if (inside(v, s.iw))
-                    sum += x[n * s.x.n + channel * s.x.c + (z * d.ih + h) * s.x.h + v * s.x.w] * row[q * s.y.w];
+                    sum += cuda_load(x[n * s.x.n + channel * s.x.c + (z * d.ih + h) * s.x.h + v * s.x.w]) *
+                           cuda_load(row[q * s.y.w]);
             }
         }
     return sum;
@@ -121,9 +123,9 @@ template <typename T> static __global__ void bwd_w_loops(deep_shape d, const T *
     if (e >= weights + (db != NULL ? s.oc : 0)) return;
     const bool bias = e >= weights;
     const int64_t j = e % s.kw, i = e / s.kw % s.kh, c = e / (s.kh * s.kw) % s.group_ic, k = e / filter;
-    const T sum = bias ? sum_outputs(d, x, dy, e - weights, -1, 0, 0) : sum_outputs(d, x, dy, k, c, i, j);
+    const cuda_real<T> sum = bias ? sum_outputs(d, x, dy, e - weights, -1, 0, 0) : sum_outputs(d, x, dy, k, c, i, j);
     T *out = bias ? &db[e - weights] : &dw[s.w.first + k * s.w.k + c * s.w.c + i * s.w.i + j * s.w.j];
-    *out = add ? *out + sum : sum;
+    cuda_put(out, sum, add);
 }
 
 /* ---- From the problem to a launch. */

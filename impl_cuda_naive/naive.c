@@ -2,6 +2,8 @@
  * harness knows it. */
 #include "impl_cuda_naive/naive.h"
 
+#include "harness/cnn/half.h"
+
 /* cnn_algorithm.id. */
 enum {
 #define KERNELS(name, ...) ID_##name,
@@ -22,7 +24,14 @@ static const cnn_algorithm algorithms[] = {
 };
 
 static const naive_kernel *const kernels[][CNN_DIR_COUNT] = {
-#define KERNELS(name, doc, op, flags, fwd, bwd_d, bwd_w) {&naive_##fwd, &naive_##bwd_d, &naive_##bwd_w},
+#define KERNELS(name, doc, op, flags, half, fwd, bwd_d, bwd_w) {&naive_##fwd, &naive_##bwd_d, &naive_##bwd_w},
+#include "kernels.inc"
+#undef KERNELS
+};
+
+/* By cnn_algorithm.id: which takes f16 and bf16 in its place; "": it does. */
+static const char *const halves[] = {
+#define KERNELS(name, doc, op, flags, half, ...) half,
 #include "kernels.inc"
 #undef KERNELS
 };
@@ -75,13 +84,23 @@ static cnn_status fit(const cuda_context *c, const cnn_request *r, naive_launch 
                             : status;
 }
 
+static cnn_status check_type(const cnn_request *r, cnn_error *err)
+{
+    const cnn_dtype dtype = r->problem->u.type.dtype;
+    const char *half = halves[r->algorithm->id];
+    if (half[0] == '\0') return cuda_check_number(r->problem, false, err);
+    if (!cnn_is_half(dtype)) return cuda_check_type(r->problem, false, err);
+    return CNN_FAIL(err, CNN_UNSUPPORTED, "%s: %s computes f32 and f64 only; use algorithm %s", cnn_dtype_name(dtype),
+                    r->algorithm->name, half);
+}
+
 static cnn_status supports(cnn_context *context, const cnn_request *r, cnn_error *err)
 {
     naive_launch launch;
     cnn_status status = cuda_check_served(r, err);
     if (status != CNN_OK) return status;
     if (!cuda_is_weighted(r->problem)) return cuda_pointwise_supports(r, err);
-    status = cuda_check_type(r->problem, false, err);
+    status = check_type(r, err);
     return status == CNN_OK ? fit((const cuda_context *)context, r, &launch, err) : status;
 }
 
@@ -127,6 +146,7 @@ const cnn_impl *cnn_impl_cuda_naive(void)
         .release = cuda_release,
         .ops = &ops,
         .peaks = &cuda_peaks,
+        .dtypes = 1u << CNN_F32 | 1u << CNN_F64 | 1u << CNN_F16 | 1u << CNN_BF16,
     };
     return &impl;
 }

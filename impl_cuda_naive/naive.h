@@ -2,7 +2,8 @@
  *
  * Each version of each direction is one file. An algorithm is a version, a row of kernels.inc: v2 means version 2 of
  * the direction's kernel, or the latest one before it where the direction has fewer. All kernels read both layouts
- * through strides, f32 and f64 through a template. */
+ * through strides, and types through a template; those of version 2 and before take f16 and bf16, too
+ * (harness/cuda/real.h). */
 #ifndef IMPL_CUDA_NAIVE_NAIVE_H
 #define IMPL_CUDA_NAIVE_NAIVE_H
 
@@ -38,7 +39,7 @@ typedef struct naive_kernel {
     cnn_status (*fit)(const cuda_context *, const cnn_request *, naive_launch *, cnn_error *);
     cnn_status (*run)(cuda_context *, const cnn_plan *, const cnn_weighted_args *, cnn_error *);
 } naive_kernel;
-#define KERNELS(name, doc, op, flags, fwd, bwd_d, bwd_w)                                                               \
+#define KERNELS(name, doc, op, flags, half, fwd, bwd_d, bwd_w)                                                         \
     extern const naive_kernel naive_##fwd, naive_##bwd_d, naive_##bwd_w;
 #include "kernels.inc"
 #undef KERNELS

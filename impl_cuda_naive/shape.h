@@ -6,7 +6,7 @@
 #define IMPL_CUDA_NAIVE_SHAPE_H
 
 #include "harness/cnn/shape.h"
-#include "harness/cuda/launch.h"
+#include "harness/cuda/real.h"
 #include "impl_cuda_naive/naive.h"
 
 #include <stdint.h>
@@ -88,6 +88,11 @@ static inline cnn_status conv_check_32(const char *version, const char *instead,
 static inline int64_t ceil_div(int64_t a, int64_t b) { return (a + b - 1) / b; }
 static inline int64_t smaller(int64_t a, int64_t b) { return a < b ? a : b; }
 static inline size_t element_size(const cnn_conv_desc *d) { return cnn_dtype_size(d->t.dtype); }
+/* Of a cuda_real: a sum that waits in the workspace. */
+static inline size_t sum_size(const cnn_conv_desc *d)
+{
+    return cuda_is_half(d->t.dtype) ? sizeof(float) : element_size(d);
+}
 
 /* The kernel's own arguments in its launch, and from a plan's. */
 template <typename A> static inline void naive_put_args(naive_launch *l, const A &args)
@@ -120,14 +125,14 @@ static inline cuda_shape naive_shape(const cnn_plan *plan)
 
 /* The plan's launch of kernel<T>, by dtype. */
 #define NAIVE_LAUNCH(context, plan, err, kernel, ...)                                                                  \
-    CUDA_BY_DTYPE((plan)->problem.u.type.dtype,                                                                        \
-                  cuda_launch((context), naive_shape(plan), (err), kernel<T>, __VA_ARGS__))
+    CUDA_BY_NUMBER((plan)->problem.u.type.dtype,                                                                       \
+                   cuda_launch((context), naive_shape(plan), (err), kernel<T>, __VA_ARGS__))
 
 /* The same of kernel<T, I>, whose first argument is the conv_shape: I as narrow as the problem allows. */
 #define NAIVE_LAUNCH_INDEXED(context, plan, err, kernel, ...)                                                          \
-    CUDA_BY_TYPES((plan)->problem.u.type.dtype, conv_fits_32(&(plan)->problem.u.conv, (plan)->problem.u.conv.mb),      \
-                  int32_t, int64_t,                                                                                    \
-                  cuda_launch((context), naive_shape(plan), (err), kernel<T, I>,                                       \
-                              conv_shape_of<I>(&(plan)->problem.u.conv), __VA_ARGS__))
+    CUDA_BY_NUMBERS((plan)->problem.u.type.dtype, conv_fits_32(&(plan)->problem.u.conv, (plan)->problem.u.conv.mb),    \
+                    int32_t, int64_t,                                                                                  \
+                    cuda_launch((context), naive_shape(plan), (err), kernel<T, I>,                                     \
+                                conv_shape_of<I>(&(plan)->problem.u.conv), __VA_ARGS__))
 
 #endif

@@ -1,6 +1,8 @@
 /* act.c: activations by cuDNN. */
 #include "impl_cudnn/ops.h"
 
+#include "harness/cnn/half.h"
+
 /* Backward only those whose derivative can be had from y alone, as after an in-place forward: of clipped ReLU and ELU
  * cuDNN does not say what it reads, nor what they have at their kinks. */
 static const struct {
@@ -19,6 +21,9 @@ cnn_status other_open_act(cudnn_context *c, const cnn_request *r, other_state *s
     const cnn_act_desc *d = &r->problem->u.act;
     if (!modes[d->kind].forward)
         return CNN_FAIL(err, CNN_UNSUPPORTED, "cuDNN has no call for this activation; use pointwise");
+    if (cnn_is_half(d->t.dtype) && d->kind != CNN_ACT_RELU)
+        return CNN_FAIL(err, CNN_UNSUPPORTED, "%s: cuDNN does not say what it is computed in; use pointwise",
+                        cnn_dtype_name(d->t.dtype));
     if (r->dir != CNN_FWD && !modes[d->kind].backward)
         return CNN_FAIL(err, CNN_UNSUPPORTED,
                         "cuDNN does not say what the derivative is at the kink, nor that y is enough to compute it");

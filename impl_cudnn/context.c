@@ -1,6 +1,8 @@
 /* context.c: can cuDNN run here; opening and closing its handle; what its statuses mean for us. */
 #include "impl_cudnn/context.h"
 
+#include "harness/cnn/half.h"
+
 #include <string.h>
 
 /* ---- Can it run here? */
@@ -120,6 +122,28 @@ cnn_status cudnn_check(cudnn_context *context, cudnnStatus_t status, const char 
     cudnn_reason(reason);
     return cnn_error_set(err, cudnn_status_of(status), file, line, "%.*s: %s%s%s", cuda_call_length(call), call,
                          cudnnGetErrorString(status), reason[0] != '\0' ? ": " : "", reason);
+}
+
+cnn_status cudnn_check_bias(const cnn_request *r, cnn_error *err)
+{
+    const cnn_problem *p = r->problem;
+    const bool bias = p->op == CNN_OP_FC ? p->u.fc.bias : p->u.conv.bias; /* of three dimensions, too */
+    if (!bias || r->dir != CNN_FWD || !cnn_is_half(p->u.type.dtype)) return CNN_OK;
+    return CNN_FAIL(err, CNN_UNSUPPORTED,
+                    "%s: the bias is added to the stored result in a call of its own, which rounds it a second time; "
+                    "--no-bias leaves it out",
+                    cnn_dtype_name(p->u.type.dtype));
+}
+
+cnn_status cudnn_check_half(cnn_dtype dtype, bool transforms, bool deterministic, const char *name, cnn_error *err)
+{
+    if (!cnn_is_half(dtype) || (!transforms && deterministic)) return CNN_OK;
+    if (transforms)
+        return CNN_FAIL(err, CNN_UNSUPPORTED, "%s: what %s keeps of its transforms may be of 16 bits, and sums are f32",
+                        cnn_dtype_name(dtype), name);
+    return CNN_FAIL(err, CNN_UNSUPPORTED,
+                    "%s: %s adds with atomics to what is stored, which would round at each addition",
+                    cnn_dtype_name(dtype), name);
 }
 
 cnn_status cudnn_bias_run(cudnn_context *c, const int64_t *knobs, const cnn_conv_desc *d, cnn_dir dir,

@@ -46,6 +46,14 @@ static inline bool cudnn_deterministic_only(const int64_t *knobs) { return knobs
 cnn_status cudnn_bias_run(cudnn_context *, const int64_t *knobs, const cnn_conv_desc *, cnn_dir,
                           const cnn_weighted_args *, cnn_error *);
 
+/* CNN_UNSUPPORTED for a forward pass with bias in f16 or bf16: that call would add to what is rounded already, and
+ * round again. */
+cnn_status cudnn_check_bias(const cnn_request *, cnn_error *);
+/* What may not be had in f16 and bf16, since sums are to be f32 until they are stored: a way that transforms, for what
+ * it keeps in between may be of 16 bits; one that is not deterministic, for it adds with atomics to what is stored.
+ * CNN_UNSUPPORTED, and why `name` is refused. */
+cnn_status cudnn_check_half(cnn_dtype, bool transforms, bool deterministic, const char *name, cnn_error *);
+
 /* How the searches measure. */
 static inline cuda_rank_rules cudnn_find_rules(const int64_t *knobs)
 {
@@ -64,8 +72,15 @@ static inline void cudnn_put_choice(cnn_plan *plan, const char *name, bool as_la
 /* ---- tensor.c: the descriptors that nearly every call takes, and the factors alpha and beta that come with them:
  * output = alpha * result + beta * what the output holds. */
 
-/* The cuDNN type of the numbers, and the factors that its calls take: float for f32, double for f64. */
+/* The cuDNN type of the numbers in memory; that of products and sums; and the factors that its calls take, which are of
+ * the latter: float for f32, f16 and bf16, double for f64. */
 static inline cudnnDataType_t cudnn_data_type(cnn_dtype dtype)
+{
+    if (dtype == CNN_F16) return CUDNN_DATA_HALF;
+    if (dtype == CNN_BF16) return CUDNN_DATA_BFLOAT16;
+    return dtype == CNN_F64 ? CUDNN_DATA_DOUBLE : CUDNN_DATA_FLOAT;
+}
+static inline cudnnDataType_t cudnn_sum_type(cnn_dtype dtype)
 {
     return dtype == CNN_F64 ? CUDNN_DATA_DOUBLE : CUDNN_DATA_FLOAT;
 }

@@ -35,8 +35,11 @@ static cnn_status settle(cudnn_context *c, conv_state *s, int algo, cudnnMathTyp
                         "%s is not deterministic, and only deterministic algorithms are asked for", name);
     if (s->deep && conv_algo_transforms(s->dir, algo))
         return CNN_FAIL(err, CNN_UNSUPPORTED, "%s: no bound is known here for a transform of three dimensions", name);
+    cnn_status status = cudnn_check_half(s->d.t.dtype, conv_algo_transforms(s->dir, algo),
+                                         conv_algo_deterministic(s->dir, algo), name, err);
+    if (status != CNN_OK) return status;
     CUDNN_TRY(c, cudnnSetConvolutionMathType(s->conv, math), err);
-    cnn_status status = conv_call_workspace(c, s, algo, &s->cudnn_bytes, err);
+    status = conv_call_workspace(c, s, algo, &s->cudnn_bytes, err);
     if (status == CNN_OK) status = size_workspace(s, name, err);
     if (status == CNN_OK) s->algo = algo, s->math = math;
     return status;

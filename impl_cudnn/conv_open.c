@@ -2,6 +2,7 @@
  * that is not the left one, and more than 32 bits. */
 #include "impl_cudnn/conv.h"
 
+#include "harness/cnn/half.h"
 #include "harness/cnn/shape.h"
 
 #include <limits.h>
@@ -55,7 +56,9 @@ static cnn_status check_ints(const cnn_conv_desc *d, cnn_error *err)
 
 cudnnMathType_t conv_math_type(const cnn_type *t)
 {
-    /* The default lets f32 products be of TF32 factors; for f64 there is nothing to forbid. */
+    /* The default lets f32 products be of TF32 factors; for f64 there is nothing to forbid. Tensor cores multiply f16
+     * and bf16 exactly, and sum in f32. */
+    if (cnn_is_half(t->dtype)) return CUDNN_TENSOR_OP_MATH;
     return t->dtype == CNN_F32 && t->math == CNN_MATH_F32 ? CUDNN_FMA_MATH : CUDNN_DEFAULT_MATH;
 }
 
@@ -66,7 +69,7 @@ static cnn_status open_convolution(cudnn_context *c, conv_state *s, cnn_error *e
     CUDNN_TRY(c, cudnnCreateConvolutionDescriptor(&s->conv), err);
     CUDNN_TRY(c,
               cudnnSetConvolution2dDescriptor(s->conv, (int)d->ph, (int)d->pw, (int)d->sh, (int)d->sw, (int)d->dh + 1,
-                                              (int)d->dw + 1, mode, cudnn_data_type(d->t.dtype)),
+                                              (int)d->dw + 1, mode, cudnn_sum_type(d->t.dtype)),
               err);
     CUDNN_TRY(c, cudnnSetConvolutionGroupCount(s->conv, (int)d->g), err);
     return CUDNN_CHECK(c, cudnnSetConvolutionMathType(s->conv, conv_math_type(&d->t)), err);
@@ -101,7 +104,8 @@ static cnn_status open_deep_convolution(cudnn_context *c, conv_state *s, cnn_err
     CUDNN_TRY(c, cudnnCreateFilterDescriptor(&s->w), err);
     CUDNN_TRY(c, cudnnSetFilterNdDescriptor(s->w, type, CUDNN_TENSOR_NCHW, 5, filter), err);
     CUDNN_TRY(c, cudnnCreateConvolutionDescriptor(&s->conv), err);
-    CUDNN_TRY(c, cudnnSetConvolutionNdDescriptor(s->conv, 3, pad, stride, dilation, mode, type), err);
+    CUDNN_TRY(c, cudnnSetConvolutionNdDescriptor(s->conv, 3, pad, stride, dilation, mode, cudnn_sum_type(d->t.dtype)),
+              err);
     CUDNN_TRY(c, cudnnSetConvolutionGroupCount(s->conv, (int)d->g), err);
     return CUDNN_CHECK(c, cudnnSetConvolutionMathType(s->conv, conv_math_type(&d->t)), err);
 }

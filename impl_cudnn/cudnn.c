@@ -69,7 +69,8 @@ static cnn_status supports(cnn_context *context, const cnn_request *r, cnn_error
     cudnn_context *c = (cudnn_context *)context;
     if (cuda_enter(&c->cuda, err) != CNN_OK) return err->status = CNN_UNSUPPORTED;
     cnn_status status = cuda_check_served(r, err);
-    if (status == CNN_OK) status = cuda_check_type(r->problem, true, err);
+    if (status == CNN_OK) status = cuda_check_number(r->problem, true, err);
+    if (status == CNN_OK && cuda_is_weighted(r->problem)) status = cudnn_check_bias(r, err);
     if (status != CNN_OK) return status;
     if (r->algorithm->id == CUDNN_FIND_BOTH) return both_supports(c, r, err);
     if (cudnn_graph_serves(r->algorithm)) return cudnn_graph_supports(c, r, err);
@@ -153,6 +154,7 @@ const cnn_impl *cnn_impl_cudnn(void)
         .prepare = prepare,
         .release = release,
         .ops = &ops,
+        .dtypes = 1u << CNN_F32 | 1u << CNN_F64 | 1u << CNN_F16 | 1u << CNN_BF16,
     };
     return &impl;
 }

@@ -41,7 +41,7 @@ cnn_status cudnn_graph_enumerate(cnn_context *context, const cnn_request *r, cnn
                                  int *count, cnn_error *err)
 {
     *count = 0;
-    if (r->problem->op != CNN_OP_CONV || cuda_check_type(r->problem, true, err) != CNN_OK)
+    if (r->problem->op != CNN_OP_CONV || cuda_check_number(r->problem, true, err) != CNN_OK)
         return CNN_OK; /* none, and `supports` says why */
     graph_request request = {.conv = &r->problem->u.conv, .dir = r->dir, .knobs = r->knobs};
     enumerate_graph((cudnn_context *)context, &request, list, capacity, count);

@@ -5,6 +5,7 @@
  * the rounding bound grows; some add in an order that varies. */
 #include "impl_cudnn/graph.h"
 
+#include "harness/cnn/half.h"
 #include "harness/cnn/shape.h"
 #include "impl_cudnn/amplification.h"
 
@@ -112,7 +113,8 @@ static const char *known_flaw(const graph_request *r, const graph_config *config
         return "gives wrong results where the padding on the right is not that on the left";
     if (listed(crashing, 1, r, config)) return "ends with a misaligned address on some problems";
     if (listed(adding, 1, r, config)) return "gives wrong results where it adds to what is there";
-    if (listed(cutting, 1, r, config)) return "cuts its factors to TF32 instead of rounding them: twice TF32's error";
+    if (!cnn_is_half(d->t.dtype) && listed(cutting, 1, r, config))
+        return "cuts its factors to TF32 instead of rounding them: twice TF32's error";
     if (listed(idle, 1, r, config) && has_idle_taps(d)) return "leaves the gradients of weights that see only padding";
     return NULL;
 }
@@ -146,13 +148,16 @@ cnn_status graph_config_admit(cudnnBackendDescriptor_t graph, const graph_reques
     const char *flaw = known_flaw(request, config);
     if (flaw != NULL) return CNN_FAIL(err, CNN_UNSUPPORTED, "engine %s of cuDNN %s", name, flaw);
     if (traits->reduced)
-        return CNN_FAIL(err, CNN_UNSUPPORTED, "engine %s sums in less than the precision of its inputs", name);
+        return CNN_FAIL(err, CNN_UNSUPPORTED, "engine %s sums in less than the precision that is asked for", name);
     /* Those were measured, too: small integers come out wrong, so they also sum in less than f32. */
     if (traits->converts)
         return CNN_FAIL(err, CNN_UNSUPPORTED, "engine %s converts its inputs to f16 and sums in less than f32", name);
     /* In double precision tensor cores are as precise as the rest. */
     if (traits->tensor_cores && type->dtype == CNN_F32 && type->math == CNN_MATH_F32)
         return CNN_FAIL(err, CNN_UNSUPPORTED, "engine %s uses tensor cores (TF32), and math f32 is strict", name);
+    const cnn_status half = cudnn_check_half(type->dtype, (traits->flags & CNN_ALGO_TRANSFORMS) != 0,
+                                             (traits->flags & CNN_ALGO_DETERMINISTIC) != 0, name, err);
+    if (half != CNN_OK) return half;
     if (cudnn_deterministic_only(request->knobs) && !(traits->flags & CNN_ALGO_DETERMINISTIC))
         return CNN_FAIL(err, CNN_UNSUPPORTED,
                         "engine %s is not deterministic, and only deterministic ones are asked for", name);

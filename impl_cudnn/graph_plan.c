@@ -5,6 +5,7 @@
  * is cuDNN's own, aligned, and behind it the scratch output. */
 #include "impl_cudnn/graph.h"
 
+#include "harness/cnn/half.h"
 #include "harness/cnn/shape.h"
 
 #include <stdlib.h>
@@ -129,6 +130,10 @@ static cnn_status open_add(cudnn_context *context, graph_state *s, cnn_error *er
     graph_drop(&graph);
     const bool scratch = s->add.plan == NULL;
     if (scratch) s->add.workspace_bytes = 0;
+    if (scratch && cnn_is_half(s->conv.t.dtype))
+        return CNN_FAIL(err, CNN_UNSUPPORTED,
+                        "engine %s does not add to its output, and a call that adds to %s would round it twice",
+                        s->name, cnn_dtype_name(s->conv.t.dtype));
     const cnn_status status = make_rest(context, s, scratch, err);
     return status == CNN_OK ? size_workspace(s, scratch, err) : status;
 }

@@ -21,8 +21,8 @@ typedef struct tensor_shape {
 static cnn_status make_tensor(cnn_dtype dtype, int id, const tensor_shape *s, cudnnBackendDescriptor_t *made,
                               cnn_error *err)
 {
-    const cudnnDataType_t type = cudnn_data_type(dtype);
-    const bool inner = id == GRAPH_INNER;
+    const bool inner = id == GRAPH_INNER; /* which is never stored */
+    const cudnnDataType_t type = inner ? cudnn_sum_type(dtype) : cudnn_data_type(dtype);
     const int64_t c = s->dims[1], n = c * s->rows * s->columns;
     const int64_t nchw[4] = {n, s->rows * s->columns, s->columns, 1}, nhwc[4] = {n, 1, s->columns * c, c};
     graph_maker m = graph_make(CUDNN_BACKEND_TENSOR_DESCRIPTOR, s->what, err);
@@ -79,7 +79,7 @@ static cnn_status make_tensors(const graph_request *r, parts *p, cnn_error *err)
 
 static cnn_status make_conv(const cnn_conv_desc *d, cudnnBackendDescriptor_t *made, cnn_error *err)
 {
-    const cudnnDataType_t type = cudnn_data_type(d->t.dtype); /* of the sums */
+    const cudnnDataType_t type = cudnn_sum_type(d->t.dtype);
     const cudnnConvolutionMode_t mode = d->flip ? CUDNN_CONVOLUTION : CUDNN_CROSS_CORRELATION;
     const int64_t dilation[2] = {d->dh + 1, d->dw + 1}, stride[2] = {d->sh, d->sw}, left[2] = {d->ph, d->pw};
     const int64_t below = right_pad(d->ph_r, d->ph, d->sh), beside = right_pad(d->pw_r, d->pw, d->sw);
@@ -135,7 +135,7 @@ static cnn_status make_operation(const graph_request *r, parts *p, cnn_error *er
 
 static cnn_status make_bias(const graph_request *r, parts *p, cnn_error *err)
 {
-    const cudnnDataType_t type = cudnn_data_type(r->conv->t.dtype);
+    const cudnnDataType_t type = cudnn_sum_type(r->conv->t.dtype);
     const cudnnPointwiseMode_t mode = CUDNN_POINTWISE_ADD;
     graph_maker m = graph_make(CUDNN_BACKEND_POINTWISE_DESCRIPTOR, "addition of the bias", err);
     graph_set(&m, CUDNN_ATTR_POINTWISE_MODE, CUDNN_TYPE_POINTWISE_MODE, 1, &mode);

@@ -1,11 +1,16 @@
 /* pool.c: pooling by cuDNN. */
 #include "impl_cudnn/ops.h"
 
+#include "harness/cnn/half.h"
+
 #include <limits.h>
 
 static cnn_status check(const cnn_pool_desc *d, cnn_dir dir, cnn_error *err)
 {
     const int64_t list[] = {d->kh, d->kw, d->ph, d->pw, d->sh, d->sw};
+    if (cnn_is_half(d->t.dtype) && (d->kind != CNN_POOL_MAX || dir != CNN_FWD))
+        return CNN_FAIL(err, CNN_UNSUPPORTED, "%s: cuDNN does not say what its averages are summed in; use pointwise",
+                        cnn_dtype_name(d->t.dtype));
     if (d->dh != 0 || d->dw != 0) return CNN_FAIL(err, CNN_UNSUPPORTED, "cuDNN has no dilated pooling");
     if (d->kind == CNN_POOL_MAX && dir == CNN_BWD_D)
         return CNN_FAIL(err, CNN_UNSUPPORTED,

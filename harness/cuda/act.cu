@@ -86,9 +86,9 @@ cnn_status cuda_act_fwd(cnn_context *context, const cnn_plan *plan, const cnn_ma
     const cnn_act_desc *d = &plan->problem.u.act;
     const int64_t count = d->mb * d->ic * d->ih * d->iw;
     if (d->kind == CNN_ACT_IDENTITY && a->x == a->y) return CNN_OK;
-    return CUDA_BY_DTYPE(d->t.dtype, cuda_launch(c, cuda_pack_shape<T>(c, plan->knobs, "act_fwd", count), err,
-                                                 cuda_map1<T, act_fwd<T>>, count, a->x, a->y,
-                                                 act_fwd<T>{static_cast<T>(d->alpha), d->kind}));
+    return CUDA_BY_NUMBER(d->t.dtype, cuda_launch(c, cuda_pack_shape<T>(c, plan->knobs, "act_fwd", count), err,
+                                                  cuda_map1<T, act_fwd<cuda_real<T>>>, count, a->x, a->y,
+                                                  act_fwd<cuda_real<T>>{static_cast<cuda_real<T>>(d->alpha), d->kind}));
 }
 
 template <typename T, bool FROM_Y>
@@ -96,9 +96,10 @@ static cnn_status backward(cuda_context *c, const cnn_plan *plan, const cnn_map_
 {
     const cnn_act_desc *d = &plan->problem.u.act;
     const int64_t count = d->mb * d->ic * d->ih * d->iw;
-    const act_bwd<T, FROM_Y> f = {static_cast<T>(d->alpha), d->kind};
-    return cuda_launch(c, cuda_pack_shape<T>(c, plan->knobs, "act_bwd", count), err, cuda_map2<T, act_bwd<T, FROM_Y>>,
-                       count, a->dy, FROM_Y ? a->y : a->x, a->dx, f);
+    typedef act_bwd<cuda_real<T>, FROM_Y> slope;
+    const slope f = {static_cast<cuda_real<T>>(d->alpha), d->kind};
+    return cuda_launch(c, cuda_pack_shape<T>(c, plan->knobs, "act_bwd", count), err, cuda_map2<T, slope>, count, a->dy,
+                       FROM_Y ? a->y : a->x, a->dx, f);
 }
 
 cnn_status cuda_act_bwd(cnn_context *context, const cnn_plan *plan, const cnn_map_bwd_args *a, cnn_error *err)
@@ -106,6 +107,6 @@ cnn_status cuda_act_bwd(cnn_context *context, const cnn_plan *plan, const cnn_ma
     cuda_context *c = cuda_context_of(context);
     const cnn_act_desc *d = &plan->problem.u.act;
     if (d->kind == CNN_ACT_IDENTITY && a->dx == a->dy) return CNN_OK;
-    if (a->x == NULL) return CUDA_BY_DTYPE(d->t.dtype, backward<T, true>(c, plan, a, err));
-    return CUDA_BY_DTYPE(d->t.dtype, backward<T, false>(c, plan, a, err));
+    if (a->x == NULL) return CUDA_BY_NUMBER(d->t.dtype, backward<T, true>(c, plan, a, err));
+    return CUDA_BY_NUMBER(d->t.dtype, backward<T, false>(c, plan, a, err));
 }

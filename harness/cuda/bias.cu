@@ -4,7 +4,7 @@
  *
  * Bottleneck: memory. cudnnConvolutionBackwardBias() took longer than the convolution itself. */
 #include "harness/cuda/bias.h"
-#include "harness/cuda/launch.h"
+#include "harness/cuda/real.h"
 #include "harness/cuda/reduce.h"
 
 enum { MOST_THREADS = 1024, LANES = 32, NHWC_THREADS = LANES * LANES };
@@ -21,18 +21,18 @@ __global__ void bias_add_kernel(int64_t count, I channels, I pixels, bool nhwc, 
 /* One thread's sum over a channel of images [n, last), pixels a block's width apart: four sums, so that four loads are
  * under way at a time. The (image, pixel) pair is stepped, not divided for. */
 template <typename T, typename I>
-__device__ T sum_of_images(int64_t n, int64_t last, int64_t channels, int64_t channel, I pixels, const T *dy)
+__device__ cuda_real<T> sum_of_images(int64_t n, int64_t last, int64_t channels, int64_t channel, I pixels, const T *dy)
 {
-    T sum[4] = {0, 0, 0, 0};
+    cuda_real<T> sum[4] = {0, 0, 0, 0};
     I p = threadIdx.x % pixels;
     const I step_n = blockDim.x / pixels, step_p = blockDim.x % pixels;
     n += static_cast<int64_t>(threadIdx.x / pixels);
     while (n < last) {
-        T at[4];
+        cuda_real<T> at[4];
 #pragma unroll
         for (int j = 0; j < 4; j++) {
-            at[j] =
-                n < last ? dy[(n * channels + channel) * static_cast<int64_t>(pixels) + static_cast<int64_t>(p)] : T(0);
+            const int64_t from = (n * channels + channel) * static_cast<int64_t>(pixels) + static_cast<int64_t>(p);
+            at[j] = n < last ? cuda_load(dy[from]) : cuda_real<T>(0);
             n += static_cast<int64_t>(step_n);
             p += step_p;
             if (p >= pixels) {
@@ -51,9 +51,9 @@ template <typename T, typename I>
 __global__ void __launch_bounds__(MOST_THREADS)
     bias_gradient_nchw(int64_t mb, I pixels, const T *dy, T *db, bool add, cuda_scratch *scratch)
 {
-    CUDA_SHARED(T, shared, [32]);
+    CUDA_SHARED(cuda_real<T>, shared, [32]);
     const int64_t c = blockIdx.x, parts = gridDim.y, part = blockIdx.y;
-    T total =
+    cuda_real<T> total =
         cuda_block_sum(sum_of_images(mb * part / parts, mb * (part + 1) / parts, gridDim.x, c, pixels, dy), shared);
     if (threadIdx.x != 0) return;
     if (parts > 1) {
@@ -65,20 +65,21 @@ __global__ void __launch_bounds__(MOST_THREADS)
         double sum = 0;
         for (int64_t i = 0; i < parts; i++) sum += partials[i];
         scratch->arrived[c] = 0;
-        total = static_cast<T>(sum);
+        total = static_cast<cuda_real<T>>(sum);
     }
-    db[c] = add ? db[c] + total : total;
+    cuda_put(&db[c], total, add);
 }
 
 /* One thread's sum over a channel of rows [r, last), every 32nd: four sums, so that four loads are under way at a time.
  */
-template <typename T> __device__ T sum_of_rows(int64_t r, int64_t last, int64_t channels, int64_t c, const T *dy)
+template <typename T>
+__device__ cuda_real<T> sum_of_rows(int64_t r, int64_t last, int64_t channels, int64_t c, const T *dy)
 {
-    T sum[4] = {0, 0, 0, 0};
+    cuda_real<T> sum[4] = {0, 0, 0, 0};
     for (; r < last; r += 4 * LANES) {
 #pragma unroll
         for (int j = 0; j < 4; j++)
-            if (r + j * LANES < last) sum[j] += dy[(r + j * LANES) * channels + c];
+            if (r + j * LANES < last) sum[j] += cuda_load(dy[(r + j * LANES) * channels + c]);
     }
     return (sum[0] + sum[1]) + (sum[2] + sum[3]);
 }
@@ -88,14 +89,14 @@ template <typename T>
 __global__ void __launch_bounds__(NHWC_THREADS)
     bias_gradient_nhwc(int64_t rows, int64_t channels, const T *dy, T *db, bool add, cuda_scratch *scratch)
 {
-    CUDA_SHARED(T, shared, [LANES][LANES + 1]);
+    CUDA_SHARED(cuda_real<T>, shared, [LANES][LANES + 1]);
     CUDA_SHARED(unsigned, before, [1]);
     const int lane = static_cast<int>(threadIdx.x) % LANES, row = static_cast<int>(threadIdx.x) / LANES;
     const int64_t parts = gridDim.y, part = blockIdx.y, c = static_cast<int64_t>(blockIdx.x) * LANES + lane;
     const int64_t first = rows * part / parts, last = rows * (part + 1) / parts;
-    shared[row][lane] = c < channels ? sum_of_rows(first + row, last, channels, c, dy) : T(0);
+    shared[row][lane] = c < channels ? sum_of_rows(first + row, last, channels, c, dy) : cuda_real<T>(0);
     __syncthreads();
-    T total = cuda_warp_sum(shared[lane][row]); /* warp `row` now sums the block's channel `row` */
+    cuda_real<T> total = cuda_warp_sum(shared[lane][row]); /* warp `row` now sums the block's channel `row` */
     const int64_t mine = static_cast<int64_t>(blockIdx.x) * LANES + row;
     if (parts > 1) {
         volatile double *partials = scratch->partials + mine * parts;
@@ -108,10 +109,10 @@ __global__ void __launch_bounds__(NHWC_THREADS)
         __threadfence();
         double sum = 0;
         for (int64_t i = lane; i < parts && mine < channels; i += LANES) sum += partials[i];
-        total = static_cast<T>(cuda_warp_sum(sum));
+        total = static_cast<cuda_real<T>>(cuda_warp_sum(sum));
         if (threadIdx.x == 0) scratch->arrived[blockIdx.x] = 0;
     }
-    if (lane == 0 && mine < channels) db[mine] = add ? db[mine] + total : total;
+    if (lane == 0 && mine < channels) cuda_put(&db[mine], total, add);
 }
 
 cnn_status cuda_bias_add(cuda_context *c, const cuda_bias *s, const void *b, void *y, cnn_error *err)
@@ -142,12 +143,12 @@ cnn_status cuda_bias_gradient(cuda_context *c, const cuda_bias *s, const void *d
         const dim3 grid(static_cast<unsigned>((s->channels + LANES - 1) / LANES),
                         static_cast<unsigned>(parts_of(s, true)));
         const cuda_shape shape = {"bias_gradient", grid, dim3(NHWC_THREADS), 0};
-        return CUDA_BY_DTYPE(s->t.dtype, cuda_launch(c, shape, err, bias_gradient_nhwc<T>, s->mb * s->pixels,
-                                                     s->channels, dy, db, add, c->scratch));
+        return CUDA_BY_NUMBER(s->t.dtype, cuda_launch(c, shape, err, bias_gradient_nhwc<T>, s->mb * s->pixels,
+                                                      s->channels, dy, db, add, c->scratch));
     }
     const dim3 grid(static_cast<unsigned>(s->channels), static_cast<unsigned>(parts_of(s, false)));
     const cuda_shape shape = {"bias_gradient", grid, dim3(static_cast<unsigned>(s->threads)), 0};
-    return CUDA_BY_TYPES(
+    return CUDA_BY_NUMBERS(
         s->t.dtype, s->pixels <= INT32_MAX, uint32_t, uint64_t,
         cuda_launch(c, shape, err, bias_gradient_nchw<T, I>, s->mb, s->pixels, dy, db, add, c->scratch));
 }

@@ -1,4 +1,5 @@
 /* gate.c: the questions that every CUDA implementation's `supports` asks, and what its `prepare` keeps. */
+#include "harness/cnn/half.h"
 #include "harness/cnn/shape.h"
 #include "harness/cuda/cuda.h"
 
@@ -26,6 +27,12 @@ cnn_status cuda_check_type(const cnn_problem *problem, bool tf32, cnn_error *err
     return CNN_FAIL(err, CNN_UNSUPPORTED, "math %s with dtype %s: this algorithm computes %s in the dtype itself%s",
                     cnn_math_name(t->math), cnn_dtype_name(t->dtype), cnn_op_name(problem->op),
                     tf32 ? ", or f32 in tf32" : "");
+}
+
+cnn_status cuda_check_number(const cnn_problem *problem, bool tf32, cnn_error *err)
+{
+    const cnn_type *t = &problem->u.type;
+    return cnn_is_half(t->dtype) && t->math == CNN_MATH_F32 ? CNN_OK : cuda_check_type(problem, tf32, err);
 }
 
 cnn_status cuda_keep(cnn_plan *plan, const void *state, size_t bytes, cnn_error *err)
@@ -57,8 +64,10 @@ static cnn_status check_pool(const cnn_pool_desc *d, cnn_error *err)
 cnn_status cuda_pointwise_supports(const cnn_request *r, cnn_error *err)
 {
     /* Numbers that TF32 would round are not multiplied here: who allows it gets f32. */
-    const cnn_status status = cuda_check_type(r->problem, true, err);
-    return status == CNN_OK && r->problem->op == CNN_OP_POOL ? check_pool(&r->problem->u.pool, err) : status;
+    const cnn_op op = r->problem->op;
+    const bool keeps = op == CNN_OP_LOSS || op == CNN_OP_BATCHNORM || op == CNN_OP_OPTIMIZER;
+    const cnn_status status = keeps ? cuda_check_type(r->problem, true, err) : cuda_check_number(r->problem, true, err);
+    return status == CNN_OK && op == CNN_OP_POOL ? check_pool(&r->problem->u.pool, err) : status;
 }
 
 cnn_status cuda_pointwise_prepare(cnn_plan *plan, cnn_error *err)

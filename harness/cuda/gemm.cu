@@ -34,7 +34,9 @@ cnn_status cuda_blas_open(cuda_context *context, cuda_blas *blas, size_t workspa
     if (status != CNN_OK) return status;
     BLAS_TRY(context, cublasSetWorkspace(blas->handle, blas->workspace, workspace_bytes), err);
     BLAS_TRY(context, cublasSetAtomicsMode(blas->handle, CUBLAS_ATOMICS_NOT_ALLOWED), err);
-    BLAS_TRY(context, cublasSetMathMode(blas->handle, CUBLAS_DEFAULT_MATH), err); /* TF32 only where a call says so */
+    /* TF32 only where a call says so; and parts of a sum of f16 or bf16 are added up before they are rounded. */
+    const int math = CUBLAS_DEFAULT_MATH | CUBLAS_MATH_DISALLOW_REDUCED_PRECISION_REDUCTION;
+    BLAS_TRY(context, cublasSetMathMode(blas->handle, static_cast<cublasMath_t>(math)), err);
     return CNN_OK;
 }
 
@@ -59,8 +61,15 @@ void cuda_blas_describe(const cuda_blas *blas, cnn_put_fn *put, void *user)
 static cublasComputeType_t compute_type(const cnn_type *t, bool pedantic)
 {
     if (t->math == CNN_MATH_TF32) return CUBLAS_COMPUTE_32F_FAST_TF32;
-    if (t->dtype == CNN_F32) return pedantic ? CUBLAS_COMPUTE_32F_PEDANTIC : CUBLAS_COMPUTE_32F;
+    if (t->dtype != CNN_F64) return pedantic ? CUBLAS_COMPUTE_32F_PEDANTIC : CUBLAS_COMPUTE_32F;
     return pedantic ? CUBLAS_COMPUTE_64F_PEDANTIC : CUBLAS_COMPUTE_64F;
+}
+
+static cudaDataType_t data_type(cnn_dtype dtype)
+{
+    if (dtype == CNN_F16) return CUDA_R_16F;
+    if (dtype == CNN_BF16) return CUDA_R_16BF;
+    return dtype == CNN_F64 ? CUDA_R_64F : CUDA_R_32F;
 }
 
 /* What cuBLAS is asked for: op(left) * op(right), m x n, all column-major. */
@@ -85,11 +94,11 @@ static blas_product product_of(const cuda_gemm *g, const void *a, const void *b)
 static cublasStatus_t call_blas(const cuda_blas *blas, const cnn_type *t, const cuda_gemm *g, const blas_product &p,
                                 void *c)
 {
-    const bool single = t->dtype == CNN_F32;
+    const bool single = t->dtype != CNN_F64; /* the factors are of the type of the sums */
     const float one_f = 1, beta_f = (float)g->beta;
     const double one_d = 1, beta_d = g->beta;
     const void *alpha = single ? (const void *)&one_f : &one_d, *beta = single ? (const void *)&beta_f : &beta_d;
-    const cudaDataType_t type = single ? CUDA_R_32F : CUDA_R_64F;
+    const cudaDataType_t type = data_type(t->dtype);
     const cublasComputeType_t compute = compute_type(t, blas->pedantic);
     const int k = (int)g->k, ldl = (int)p.left->ld, ldr = (int)p.right->ld, ldc = (int)g->c.ld;
     if (g->batch == 1)

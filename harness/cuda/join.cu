@@ -12,8 +12,9 @@ cnn_status cuda_add_fwd(cnn_context *context, const cnn_plan *plan, const cnn_jo
     cuda_context *c = cuda_context_of(context);
     const cnn_add_desc *d = &plan->problem.u.add;
     const int64_t count = d->mb * d->ic * d->ih * d->iw;
-    return CUDA_BY_DTYPE(d->t.dtype, cuda_launch(c, cuda_pack_shape<T>(c, plan->knobs, "add", count), err,
-                                                 cuda_map2<T, sum_of<T>>, count, a->x[0], a->x[1], a->y, sum_of<T>()));
+    return CUDA_BY_NUMBER(d->t.dtype, cuda_launch(c, cuda_pack_shape<T>(c, plan->knobs, "add", count), err,
+                                                  cuda_map2<T, sum_of<cuda_real<T>>>, count, a->x[0], a->x[1], a->y,
+                                                  sum_of<cuda_real<T>>()));
 }
 
 /* The wide tensor is rows of `width` elements, in which input k takes those from start[k] to start[k + 1]; the inputs
@@ -97,12 +98,12 @@ cnn_status cuda_concat_fwd(cnn_context *context, const cnn_plan *plan, const cnn
 {
     cuda_context *c = cuda_context_of(context);
     const cnn_concat_desc *d = &plan->problem.u.concat;
-    return CUDA_BY_TYPES(d->t.dtype, small(d), uint32_t, uint64_t, concat<T, I>(c, plan, args, err));
+    return CUDA_BY_NUMBERS(d->t.dtype, small(d), uint32_t, uint64_t, concat<T, I>(c, plan, args, err));
 }
 
 cnn_status cuda_concat_bwd(cnn_context *context, const cnn_plan *plan, const cnn_split_args *args, cnn_error *err)
 {
     cuda_context *c = cuda_context_of(context);
     const cnn_concat_desc *d = &plan->problem.u.concat;
-    return CUDA_BY_TYPES(d->t.dtype, small(d), uint32_t, uint64_t, split<T, I>(c, plan, args, err));
+    return CUDA_BY_NUMBERS(d->t.dtype, small(d), uint32_t, uint64_t, split<T, I>(c, plan, args, err));
 }

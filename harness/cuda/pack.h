@@ -3,7 +3,7 @@
 #ifndef HARNESS_CUDA_PACK_H
 #define HARNESS_CUDA_PACK_H
 
-#include "harness/cuda/launch.h"
+#include "harness/cuda/real.h"
 
 template <typename T, int N = static_cast<int>(16 / sizeof(T))> struct __align__(N * sizeof(T)) cuda_pack
 {
@@ -11,20 +11,20 @@ template <typename T, int N = static_cast<int>(16 / sizeof(T))> struct __align__
     T v[N];
 };
 
-/* y[i] = f(a[i]) for all i < count; each thread takes packs a grid apart. Reads whole packs before it writes them, so y
- * may be a. */
+/* y[i] = f(a[i]) for all i < count, in cuda_real<T>; each thread takes packs a grid apart. Reads whole packs before it
+ * writes them, so y may be a. */
 template <typename T, typename F> __global__ void cuda_map1(int64_t count, const T *a, T *y, F f)
 {
     typedef cuda_pack<T> pack;
     const int64_t packs = count / pack::size;
     for (CUDA_GRID_STRIDE(i, packs)) {
         pack p = reinterpret_cast<const pack *>(a)[i];
-        for (int k = 0; k < pack::size; k++) p.v[k] = f(p.v[k]);
+        for (int k = 0; k < pack::size; k++) p.v[k] = cuda_stored<T>(f(cuda_load(p.v[k])));
         reinterpret_cast<pack *>(y)[i] = p;
     }
     for (CUDA_GRID_STRIDE(i, count - packs * pack::size)) {
         const int64_t at = packs * pack::size + i;
-        y[at] = f(a[at]);
+        y[at] = cuda_stored<T>(f(cuda_load(a[at])));
     }
 }
 
@@ -36,12 +36,12 @@ template <typename T, typename F> __global__ void cuda_map2(int64_t count, const
     for (CUDA_GRID_STRIDE(i, packs)) {
         pack p = reinterpret_cast<const pack *>(a)[i];
         const pack q = reinterpret_cast<const pack *>(b)[i];
-        for (int k = 0; k < pack::size; k++) p.v[k] = f(p.v[k], q.v[k]);
+        for (int k = 0; k < pack::size; k++) p.v[k] = cuda_stored<T>(f(cuda_load(p.v[k]), cuda_load(q.v[k])));
         reinterpret_cast<pack *>(y)[i] = p;
     }
     for (CUDA_GRID_STRIDE(i, count - packs * pack::size)) {
         const int64_t at = packs * pack::size + i;
-        y[at] = f(a[at], b[at]);
+        y[at] = cuda_stored<T>(f(cuda_load(a[at]), cuda_load(b[at])));
     }
 }
 

@@ -4,8 +4,8 @@
  * again (the first of equals in row-major order, or the first NaN). So nothing is added atomically, sums have one
  * order, and dx needs no clearing. Windows that overlap are read as often as they have pixels, from the cache.
  * Bottleneck: memory, where windows are small and do not overlap. A global average is one warp an (image, channel). */
-#include "harness/cuda/launch.h"
 #include "harness/cuda/layout.h"
+#include "harness/cuda/real.h"
 #include "harness/cuda/reduce.h"
 
 /* I is signed, and 32 bits wide where all sums of these fit. */
@@ -43,15 +43,16 @@ template <typename I> __device__ inline pool_span<I> windows_over(I at, I k, I s
 
 template <typename T, typename I> __global__ void pool_fwd_kernel(pool_shape<I> s, const T *x, T *y)
 {
+    typedef cuda_real<T> real;
     for (CUDA_GRID_STRIDE(i, static_cast<int64_t>(s.count))) {
         const cuda_point<I> o = cuda_point_of(s.out, static_cast<I>(i));
         const I h0 = o.h * s.sh - s.ph, w0 = o.w * s.sw - s.pw;
         const pool_span<I> rows = taps_inside(h0, s.kh, s.dh, s.in.h), cols = taps_inside(w0, s.kw, s.dw, s.in.w);
         const bool largest = s.kind == CNN_POOL_MAX;
-        T result = largest ? -static_cast<T>(INFINITY) : T(0);
+        real result = largest ? -static_cast<real>(INFINITY) : real(0);
         for (I r = rows.first; r < rows.last; r++) {
             for (I q = cols.first; q < cols.last; q++) {
-                const T v = x[cuda_index_of(s.in, o.n, o.c, h0 + r * s.dh, w0 + q * s.dw)];
+                const real v = cuda_load(x[cuda_index_of(s.in, o.n, o.c, h0 + r * s.dh, w0 + q * s.dw)]);
                 if (largest)
                     result = beats(v, result) ? v : result;
                 else
@@ -59,34 +60,36 @@ template <typename T, typename I> __global__ void pool_fwd_kernel(pool_shape<I> 
             }
         }
         const I inside = (rows.last - rows.first) * (cols.last - cols.first);
-        y[i] = largest ? result : result / static_cast<T>(s.kind == CNN_POOL_AVG_PAD ? s.kh * s.kw : inside);
+        const real divide_by = static_cast<real>(s.kind == CNN_POOL_AVG_PAD ? s.kh * s.kw : inside);
+        y[i] = cuda_stored<T>(largest ? result : result / divide_by);
     }
 }
 
 /* What the window at output (p, q) gives to the pixel (h, w) of o.n, o.c. */
 template <typename T, typename I>
-__device__ T share(const pool_shape<I> &s, const T *x, const T *dy, const cuda_point<I> &o, I p, I q)
+__device__ cuda_real<T> share(const pool_shape<I> &s, const T *x, const T *dy, const cuda_point<I> &o, I p, I q)
 {
+    typedef cuda_real<T> real;
     const I h0 = p * s.sh - s.ph, w0 = q * s.sw - s.pw;
     const pool_span<I> rows = taps_inside(h0, s.kh, s.dh, s.in.h), cols = taps_inside(w0, s.kw, s.dw, s.in.w);
-    const T gradient = dy[cuda_index_of(s.out, o.n, o.c, p, q)];
+    const real gradient = cuda_load(dy[cuda_index_of(s.out, o.n, o.c, p, q)]);
     if (s.kind != CNN_POOL_MAX) {
         const I inside = (rows.last - rows.first) * (cols.last - cols.first);
-        return gradient / static_cast<T>(s.kind == CNN_POOL_AVG_PAD ? s.kh * s.kw : inside);
+        return gradient / static_cast<real>(s.kind == CNN_POOL_AVG_PAD ? s.kh * s.kw : inside);
     }
     bool first = true, mine = false;
-    T max = T(0);
+    real max = real(0);
     for (I r = rows.first; r < rows.last; r++) {
         for (I k = cols.first; k < cols.last; k++) {
             const I h = h0 + r * s.dh, w = w0 + k * s.dw;
-            const T v = x[cuda_index_of(s.in, o.n, o.c, h, w)];
+            const real v = cuda_load(x[cuda_index_of(s.in, o.n, o.c, h, w)]);
             if (!first && !beats(v, max)) continue;
             max = v;
             mine = h == o.h && w == o.w;
             first = false;
         }
     }
-    return mine ? gradient : T(0);
+    return mine ? gradient : real(0);
 }
 
 template <typename T, typename I>
@@ -97,7 +100,7 @@ __global__ void __launch_bounds__(CUDA_BLOCK_MOST, 1) pool_bwd_kernel(pool_shape
         const I h = o.h + s.ph, w = o.w + s.pw;
         const pool_span<I> rows = windows_over(h, s.kh, s.sh, s.dh, s.out.h);
         const pool_span<I> cols = windows_over(w, s.kw, s.sw, s.dw, s.out.w);
-        T sum = T(0);
+        cuda_real<T> sum = 0;
         for (I p = rows.first; p < rows.last; p++) {
             if (s.dh != 1 && (h - p * s.sh) % s.dh != 0) continue; /* between two taps */
             for (I q = cols.first; q < cols.last; q++) {
@@ -105,7 +108,7 @@ __global__ void __launch_bounds__(CUDA_BLOCK_MOST, 1) pool_bwd_kernel(pool_shape
                 sum += share(s, x, dy, o, p, q);
             }
         }
-        dx[i] = sum;
+        dx[i] = cuda_stored<T>(sum);
     }
 }
 
@@ -118,9 +121,10 @@ __global__ void global_avg_kernel(int64_t planes, int64_t channels, int64_t pixe
     for (int64_t i = static_cast<int64_t>(blockIdx.x) * (blockDim.x / 32) + threadIdx.x / 32; i < planes; i += warps) {
         const T *plane = nhwc ? x + i / channels * channels * pixels + i % channels : x + i * pixels;
         double sum = 0;
-        for (int64_t p = lane; p < pixels; p += 32) sum += static_cast<double>(plane[nhwc ? p * channels : p]);
+        for (int64_t p = lane; p < pixels; p += 32)
+            sum += static_cast<double>(cuda_load(plane[nhwc ? p * channels : p]));
         sum = cuda_warp_sum(sum);
-        if (lane == 0) y[i] = static_cast<T>(sum / static_cast<double>(pixels));
+        if (lane == 0) y[i] = cuda_stored<T>(static_cast<cuda_real<T>>(sum / static_cast<double>(pixels)));
     }
 }
 
@@ -128,10 +132,10 @@ __global__ void global_avg_kernel(int64_t planes, int64_t channels, int64_t pixe
 template <typename T>
 __global__ void global_spread_kernel(int64_t count, int64_t channels, int64_t pixels, bool nhwc, const T *dy, T *dx)
 {
-    const T divide_by = static_cast<T>(pixels);
+    const cuda_real<T> divide_by = static_cast<cuda_real<T>>(pixels);
     for (CUDA_GRID_STRIDE(i, count)) {
         const int64_t plane = nhwc ? i / (channels * pixels) * channels + i % channels : i / pixels;
-        dx[i] = dy[plane] / divide_by;
+        dx[i] = cuda_stored<T>(cuda_load(dy[plane]) / divide_by);
     }
 }
 
@@ -140,8 +144,8 @@ static cnn_status global_spread(cuda_context *c, const cnn_plan *plan, const voi
     const cnn_pool_desc *d = &plan->problem.u.pool;
     const int64_t count = d->mb * d->ic * d->ih * d->iw;
     const cuda_shape shape = cuda_shape_pointwise(c, plan->knobs, "global_spread", count);
-    return CUDA_BY_DTYPE(d->t.dtype, cuda_launch(c, shape, err, global_spread_kernel<T>, count, d->ic, d->ih * d->iw,
-                                                 d->t.layout == CNN_NHWC, dy, dx));
+    return CUDA_BY_NUMBER(d->t.dtype, cuda_launch(c, shape, err, global_spread_kernel<T>, count, d->ic, d->ih * d->iw,
+                                                  d->t.layout == CNN_NHWC, dy, dx));
 }
 
 static cnn_status global_avg(cuda_context *c, const cnn_plan *plan, const void *x, void *y, cnn_error *err)
@@ -150,8 +154,8 @@ static cnn_status global_avg(cuda_context *c, const cnn_plan *plan, const void *
     const int64_t planes = d->mb * d->ic;
     cuda_shape shape = cuda_shape_pointwise(c, plan->knobs, "global_avg", planes * 32);
     shape.block.x = (shape.block.x + 31) / 32 * 32; /* whole warps */
-    return CUDA_BY_DTYPE(d->t.dtype, cuda_launch(c, shape, err, global_avg_kernel<T>, planes, d->ic, d->ih * d->iw,
-                                                 d->t.layout == CNN_NHWC, x, y));
+    return CUDA_BY_NUMBER(d->t.dtype, cuda_launch(c, shape, err, global_avg_kernel<T>, planes, d->ic, d->ih * d->iw,
+                                                  d->t.layout == CNN_NHWC, x, y));
 }
 
 template <typename I> static pool_shape<I> shape_of(const cnn_pool_desc *d, int64_t count)
@@ -192,8 +196,8 @@ cnn_status cuda_pool_fwd(cnn_context *context, const cnn_plan *plan, const cnn_m
     const int64_t count = d->mb * d->ic * d->oh * d->ow;
     if (d->kind == CNN_POOL_GLOBAL_AVG) return global_avg(c, plan, a->x, a->y, err);
     const cuda_shape shape = cuda_shape_pointwise(c, plan->knobs, "pool_fwd", count);
-    return CUDA_BY_TYPES(d->t.dtype, small(d), int32_t, int64_t,
-                         cuda_launch(c, shape, err, pool_fwd_kernel<T, I>, shape_of<I>(d, count), a->x, a->y));
+    return CUDA_BY_NUMBERS(d->t.dtype, small(d), int32_t, int64_t,
+                           cuda_launch(c, shape, err, pool_fwd_kernel<T, I>, shape_of<I>(d, count), a->x, a->y));
 }
 
 cnn_status cuda_pool_bwd(cnn_context *context, const cnn_plan *plan, const cnn_map_bwd_args *a, cnn_error *err)
@@ -203,6 +207,7 @@ cnn_status cuda_pool_bwd(cnn_context *context, const cnn_plan *plan, const cnn_m
     const int64_t count = d->mb * d->ic * d->ih * d->iw;
     if (d->kind == CNN_POOL_GLOBAL_AVG) return global_spread(c, plan, a->dy, a->dx, err);
     const cuda_shape shape = cuda_shape_pointwise(c, plan->knobs, "pool_bwd", count);
-    return CUDA_BY_TYPES(d->t.dtype, small(d), int32_t, int64_t,
-                         cuda_launch(c, shape, err, pool_bwd_kernel<T, I>, shape_of<I>(d, count), a->x, a->dy, a->dx));
+    return CUDA_BY_NUMBERS(
+        d->t.dtype, small(d), int32_t, int64_t,
+        cuda_launch(c, shape, err, pool_bwd_kernel<T, I>, shape_of<I>(d, count), a->x, a->dy, a->dx));
 }

@@ -31,8 +31,8 @@
  * done when the call returns), events (the calling thread's processor time), stream capture and graphs (the recorded
  * calls, played back), errors. Provided by device.h, for kernels: see there. Not provided: anything else; textures,
  * cooperative groups (but for barriers of the grid and of clusters, and a cluster's shared memory), cp.async, tensor
- * cores, half and bfloat16, device printf, separate compilation, managed memory. Not shown: data races other than those
- * above, bank conflicts, any notion of speed. */
+ * cores, arithmetic in half and bfloat16 (half.h has the types, and conversions), device printf, separate compilation,
+ * managed memory. Not shown: data races other than those above, bank conflicts, any notion of speed. */
 #ifndef HARNESS_CUDA_EMULATED_H
 #define HARNESS_CUDA_EMULATED_H
 
