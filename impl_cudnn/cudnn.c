@@ -10,6 +10,7 @@
  *   both        the faster of both interfaces: both.h              id 950
  *   graph*      convolution by the graph API: graph.h             ids 1000 and up
  * So an algorithm's id says whose it is, and every slot below sends the plan there. */
+#include "harness/cnn/half.h"
 #include "impl_cudnn/both.h"
 #include "impl_cudnn/conv.h"
 #include "impl_cudnn/graph.h"
@@ -28,24 +29,24 @@ enum { NOTHING = 0, DETERMINISTIC = CNN_ALGO_DETERMINISTIC };
 static const cnn_algorithm algorithms[] = {
     {"cublas", "one matrix product by cuBLAS", CUDA_OP(FC), CNN_ALGO_DETERMINISTIC, 1, FC_CUBLAS},
     {"heuristic", "what cuDNN's heuristics rank first, of what fits the limits", CUDA_CONVS | CUDA_OP(CONV3D),
-     CNN_ALGO_TRANSFORMS | CNN_ALGO_MAY_REFUSE, AMPLIFICATION_13X13, CONV_HEURISTIC},
+     CNN_ALGO_TRANSFORMS | CNN_ALGO_MAY_REFUSE | CNN_ALGO_REPLACES, AMPLIFICATION_13X13, CONV_HEURISTIC},
     {"find", "the fastest of both interfaces when measured, of what fits the limits", CUDA_CONVS | CUDA_OP(CONV3D),
-     CNN_ALGO_TRANSFORMS | CNN_ALGO_MAY_REFUSE, AMPLIFICATION_13X13, CUDNN_FIND_BOTH},
+     CNN_ALGO_TRANSFORMS | CNN_ALGO_MAY_REFUSE | CNN_ALGO_REPLACES, AMPLIFICATION_13X13, CUDNN_FIND_BOTH},
     {"legacy:find", "legacy calls: the fastest when measured, of what fits the limits", CUDA_CONVS | CUDA_OP(CONV3D),
-     CNN_ALGO_TRANSFORMS | CNN_ALGO_MAY_REFUSE, AMPLIFICATION_13X13, CONV_FIND},
+     CNN_ALGO_TRANSFORMS | CNN_ALGO_MAY_REFUSE | CNN_ALGO_REPLACES, AMPLIFICATION_13X13, CONV_FIND},
 #define ALGORITHM(id, name, flags, amplification, fwd, bwd_d, bwd_w, doc)                                              \
     {name,                                                                                                             \
      doc,                                                                                                              \
      WEIGHTED | ((flags)&CNN_ALGO_TRANSFORMS ? 0 : CUDA_OP(CONV3D)),                                                   \
-     (flags) | CNN_ALGO_MAY_REFUSE,                                                                                    \
+     (flags) | CNN_ALGO_MAY_REFUSE | CNN_ALGO_REPLACES,                                                                \
      amplification,                                                                                                    \
      CONV_##id},
 #include "impl_cudnn/conv_algorithms.inc"
 #undef ALGORITHM
     {"graph:heuristic", "graph API: the first engine that cuDNN's heuristics propose and that fits the limits",
-     CUDA_CONVS, 0, 1, CUDNN_GRAPH_HEURISTIC},
-    {"graph:find", "graph API: the fastest of the heuristics' proposals, measured", CUDA_CONVS, CNN_ALGO_MAY_REFUSE, 1,
-     CUDNN_GRAPH_FIND},
+     CUDA_CONVS, CNN_ALGO_REPLACES, 1, CUDNN_GRAPH_HEURISTIC},
+    {"graph:find", "graph API: the fastest of the heuristics' proposals, measured", CUDA_CONVS,
+     CNN_ALGO_MAY_REFUSE | CNN_ALGO_REPLACES, 1, CUDNN_GRAPH_FIND},
     {"pointwise", "the kernels that all CUDA implementations share", CUDA_POINTWISE_OPS, CNN_ALGO_DETERMINISTIC, 1,
      OTHER_POINTWISE},
     {"cudnn", "cuDNN's own call, where it computes the same", BY_CUDNN, CNN_ALGO_DETERMINISTIC, 1, OTHER_CUDNN},
@@ -64,12 +65,18 @@ static const cnn_knob knobs[] = {
 
 /* ---- Plans. */
 
+/* Sums may be kept in the data's 16 bits (cnn_half_check() lets no other math through). */
+static bool sums_in_half(const cnn_request *r)
+{
+    return cnn_is_half(r->problem->u.type.dtype) && r->problem->u.type.math != CNN_MATH_F32;
+}
+
 static cnn_status supports(cnn_context *context, const cnn_request *r, cnn_error *err)
 {
     cudnn_context *c = (cudnn_context *)context;
     if (cuda_enter(&c->cuda, err) != CNN_OK) return err->status = CNN_UNSUPPORTED;
     cnn_status status = cuda_check_served(r, err);
-    if (status == CNN_OK) status = cuda_check_number(r->problem, true, err);
+    if (status == CNN_OK && !sums_in_half(r)) status = cuda_check_number(r->problem, true, err);
     if (status == CNN_OK && cuda_is_weighted(r->problem)) status = cudnn_check_bias(r, err);
     if (status != CNN_OK) return status;
     if (r->algorithm->id == CUDNN_FIND_BOTH) return both_supports(c, r, err);

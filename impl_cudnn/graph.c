@@ -4,7 +4,7 @@
  * does, and throws it away. `prepare` builds it again and keeps it. */
 #include "impl_cudnn/graph.h"
 
-#include "harness/cnn/shape.h"
+#include "harness/cnn/half.h"
 
 static bool has_bias_graph(const cnn_request *r) { return r->problem->u.conv.bias && r->dir == CNN_FWD; }
 
@@ -27,7 +27,7 @@ static void enumerate_graph(cudnn_context *context, const graph_request *request
         *row = (cnn_algorithm){
             .doc = traits.doc,
             .ops = CUDA_CONVS,
-            .flags = traits.flags,
+            .flags = traits.flags | CNN_ALGO_REPLACES,
             .amplification = traits.amplification,
             .id = (request->bias ? CUDNN_GRAPH_BIAS_ENGINE : CUDNN_GRAPH_ENGINE) + config.engine,
         };
@@ -41,7 +41,8 @@ cnn_status cudnn_graph_enumerate(cnn_context *context, const cnn_request *r, cnn
                                  int *count, cnn_error *err)
 {
     *count = 0;
-    if (r->problem->op != CNN_OP_CONV || cuda_check_number(r->problem, true, err) != CNN_OK)
+    if (r->problem->op != CNN_OP_CONV ||
+        (!cnn_is_half(r->problem->u.type.dtype) && cuda_check_number(r->problem, true, err) != CNN_OK))
         return CNN_OK; /* none, and `supports` says why */
     graph_request request = {.conv = &r->problem->u.conv, .dir = r->dir, .knobs = r->knobs};
     enumerate_graph((cudnn_context *)context, &request, list, capacity, count);

@@ -147,7 +147,7 @@ cnn_status graph_config_admit(cudnnBackendDescriptor_t graph, const graph_reques
     graph_config_name(config, name, sizeof name);
     const char *flaw = known_flaw(request, config);
     if (flaw != NULL) return CNN_FAIL(err, CNN_UNSUPPORTED, "engine %s of cuDNN %s", name, flaw);
-    if (traits->reduced)
+    if (traits->reduced && !(cnn_is_half(type->dtype) && type->math != CNN_MATH_F32))
         return CNN_FAIL(err, CNN_UNSUPPORTED, "engine %s sums in less than the precision that is asked for", name);
     /* Those were measured, too: small integers come out wrong, so they also sum in less than f32. */
     if (traits->converts)

@@ -49,6 +49,8 @@ static bool act_is_exact(const cnn_act_desc *d)
 static const char *why_not(const vf_subject *s)
 {
     const cnn_problem *p = s->problem;
+    if (cnn_is_half(p->u.type.dtype) && p->u.type.math != CNN_MATH_F32 && cnn_is_weighted(p))
+        return "sums may be kept in 16 bits: they are held to their bound";
     if (vf_transform_of(p, s->algorithm) != NULL) return "the algorithm transforms: it is held to its bound";
     switch (p->op) {
     case CNN_OP_POOL:

@@ -92,7 +92,7 @@ void vf_explain_half(const vf_subject *s, const vf_case *c, const vf_run *run, v
     const cnn_type *t = &s->problem->u.type;
     vf_case exact; /* integers are compared with what is stored of them */
     cnn_error why;
-    if (s->failed || !cnn_is_half(t->dtype) || !cnn_is_weighted(s->problem)) return;
+    if (s->failed || !cnn_is_half(t->dtype) || t->math != CNN_MATH_F32 || !cnn_is_weighted(s->problem)) return;
     if (vf_case_copy(c, &exact, &why) != CNN_OK) return;
     bool named = vf_case_again(&exact, s->engine->options.reference_threads, &why) != CNN_OK;
     for (int i = 0; i < exact.call.count && !named; i++) {

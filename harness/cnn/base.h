@@ -70,7 +70,8 @@ typedef enum cnn_layout { CNN_LAYOUT_LIST(CNN_ID) CNN_LAYOUT_COUNT } cnn_layout;
 
 /* What the arithmetic may use. CNN_MATH_F32 is strict: products and sums are no less precise than the dtype, and with
  * CNN_F16 and CNN_BF16, which are types of memory (half.h), than f32: what is added up is rounded to the dtype once, to
- * the nearest, when it is stored. With CNN_F64 `supports` refuses the others; with the half types there are none. */
+ * the nearest, when it is stored; math f16 and bf16 let f16 and bf16 be what sums are kept in, too. With CNN_F64
+ * `supports` refuses the others. */
 #define CNN_MATH_ID(id, text) CNN_MATH_##id,
 typedef enum cnn_math { CNN_MATH_LIST(CNN_MATH_ID) CNN_MATH_COUNT } cnn_math;
 

@@ -90,9 +90,10 @@ cnn_status cnn_half_check(const cnn_problem *problem, cnn_error *err)
     const cnn_type *t = &problem->u.type;
     const cnn_op op = problem->op;
     if (!cnn_is_half(t->dtype)) return CNN_OK;
-    if (t->math != CNN_MATH_F32)
-        return CNN_FAIL(err, CNN_UNSUPPORTED, "math %s of %s: products and sums of %s are computed as f32",
-                        cnn_math_name(t->math), cnn_dtype_name(t->dtype), cnn_dtype_name(t->dtype));
+    if (t->math != CNN_MATH_F32 && t->math != (t->dtype == CNN_F16 ? CNN_MATH_F16 : CNN_MATH_BF16))
+        return CNN_FAIL(
+            err, CNN_UNSUPPORTED, "math %s of %s: its products and sums are f32, or %s where math %s allows it",
+            cnn_math_name(t->math), cnn_dtype_name(t->dtype), cnn_dtype_name(t->dtype), cnn_dtype_name(t->dtype));
     if (op == CNN_OP_DECONV && problem->u.conv.bias)
         return CNN_FAIL(err, CNN_UNSUPPORTED,
                         "a transposed convolution with bias in %s: the bias is added in a call of its own, which would "

@@ -17,7 +17,7 @@ vf_rounding vf_rounding_of(const cnn_problem *problem, const cnn_algorithm *algo
     const cnn_type *t = &problem->u.type;
     vf_rounding r = {.unit = unit_f64, .tiny = DBL_MIN, .amplification = 1.0, .mean = 1.0, .bits = 53};
     const vf_transform *transform = vf_transform_of(problem, algorithm);
-    r.walks = cnn_is_weighted(problem);
+    r.one_sided = !cnn_is_weighted(problem);
     if (transform != NULL) {
         r.amplification = fmin(fmax(algorithm->amplification, 1.0), transform->bound);
         r.mean = transform->mean;
@@ -29,7 +29,15 @@ vf_rounding vf_rounding_of(const cnn_problem *problem, const cnn_algorithm *algo
     r.tiny = FLT_MIN;
     r.bits = 24;
     r.stored = t->dtype;
-    if (cnn_is_half(t->dtype)) r.bits = cnn_half_of(t->dtype).fraction + 1;
+    if (cnn_is_half(t->dtype)) {
+        const cnn_half_format f = cnn_half_of(t->dtype);
+        r.bits = f.fraction + 1;
+        if (t->math == CNN_MATH_F32) return r;
+        r.unit = ldexp(1.0, -r.bits); /* every sum may be stored, and the last one is no other */
+        r.tiny = fmax(FLT_MIN, ldexp(1.0, cnn_half_least(f)));
+        r.stored = CNN_F32;
+        return r;
+    }
     if (cnn_is_weighted(problem) && t->math != CNN_MATH_F32) {
         r.bits = math_bits[t->math];
         r.input = ldexp(1.0, -r.bits);
@@ -62,7 +70,7 @@ double vf_rms_limit(const vf_rounding *r, double mean_sqrt_roundings)
 double vf_bound_below(const vf_rounding *r, double bound, double expected, double roundings, double magnitude)
 {
     if (!(roundings > 0.0)) return bound;
-    const double usual = vf_rms_limit(r, sqrt(roundings)) * magnitude / (r->walks ? sqrt(roundings) : 1.0);
+    const double usual = vf_rms_limit(r, sqrt(roundings)) * magnitude / (r->one_sided ? 1.0 : sqrt(roundings));
     return fmin(bound, fmax(0.5 * fabs(expected), 8.0 * usual) + (roundings + 1.0) * r->tiny);
 }
 

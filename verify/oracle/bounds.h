@@ -14,7 +14,7 @@ typedef struct vf_rounding {
     const char *transform; /* the one that allows them; NULL: none */
     bool normwise;         /* transforms mix the elements of a tile: the bound of each is that of the largest */
     int bits;              /* significant bits that a factor keeps */
-    bool walks;            /* sums of terms of either sign: partial sums are as large as a random walk makes them */
+    bool one_sided;        /* sums whose terms may all have one sign (means): partial sums are as large as all of it */
     cnn_dtype stored;      /* f16, bf16: what results are rounded to, once, when they are stored; else no matter */
 } vf_rounding;
 
