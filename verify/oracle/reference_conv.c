@@ -83,6 +83,14 @@ static int64_t count_outputs(const axis *a, int64_t tap)
     return count;
 }
 
+/* All outputs that a tap (i, j), counted in one, connects with a pixel. */
+static int64_t count_pixels(const conv_task *t, int64_t tap)
+{
+    const int64_t i = tap / t->cols.k;
+    return count_outputs(&t->deep, i / t->rows.k) * count_outputs(&t->rows, i % t->rows.k) *
+           count_outputs(&t->cols, tap % t->cols.k);
+}
+
 /* The same of rows of all depths. `forward` as above. */
 static int64_t connect_row(const conv_task *t, bool forward, int64_t at, int64_t tap)
 {
@@ -226,7 +234,10 @@ static void sum_pixels(void *arg, int64_t task, int worker)
     (void)worker;
     for (int64_t a = 0; a < r.count; a++) {
         r.row[a] = (e0 + a) / width, r.col[a] = (e0 + a) % width;
-        const double taps = (double)(channels * count_row_taps(t, r.row[a]) * count_taps(&t->cols, forward, r.col[a]));
+        const double taps = /* for the rounding of each */
+            t->out.magnitude == NULL
+                ? 0.0
+                : (double)(channels * count_row_taps(t, r.row[a]) * count_taps(&t->cols, forward, r.col[a]));
         for (int64_t c = 0; c < results; c++)
             start(&t->out, e + c * plane + a, t->before, t->b == NULL ? NULL : t->b + group * results + c, taps);
     }
@@ -243,13 +254,14 @@ static bool gather_weight(const conv_task *t, const double *image, int64_t m, in
     const double *plane = image + m / t->taps * t->in;
     const int64_t tap = d->flip ? t->taps - 1 - m % t->taps : m % t->taps, i = tap / d->kw, j = tap % d->kw;
     int64_t p = first / d->ow, q = first % d->ow;
+    int64_t h = connect_row(t, true, p, i);
     bool any = false;
     for (int64_t a = 0; a < count; a++) {
-        const int64_t h = connect_row(t, true, p, i), v = q * d->sw - d->pw + j * (d->dw + 1);
+        const int64_t v = q * d->sw - d->pw + j * (d->dw + 1);
         const bool inside = h >= 0 && v >= 0 && v < d->iw;
         b->row[lane / VF_LANES][a][lane % VF_LANES] = inside ? plane[h * d->iw + v] : 0.0;
         any = any || inside;
-        if (++q == d->ow) q = 0, p++;
+        if (++q == d->ow && a + 1 < count) q = 0, h = connect_row(t, true, ++p, i);
     }
     return any;
 }
@@ -265,9 +277,7 @@ static void sum_weights(void *arg, int64_t task, int worker)
     (void)worker;
     for (int64_t a = 0; a < count; a++) {
         const int64_t m = (e0 + a) % t->taps, tap = d->flip ? t->taps - 1 - m : m;
-        const int64_t i = tap / d->kw,
-                      rows = count_outputs(&t->deep, i / t->rows.k) * count_outputs(&t->rows, i % t->rows.k);
-        const double terms = (double)(d->mb * rows * count_outputs(&t->cols, tap % d->kw));
+        const double terms = t->out.magnitude == NULL ? 0.0 : (double)(d->mb * count_pixels(t, tap));
         for (int64_t k = 0; k < t->ocg; k++) start(&t->out, e + k * row + a, t->before, NULL, terms);
     }
     for (int64_t n = 0; n < d->mb; n++)

@@ -87,7 +87,7 @@ cnn_status verify_training_open(trainer *t, const cnn_session *session, const cn
                            .params = params,
                            .order = malloc((size_t)data->train.count * sizeof *v->own.order),
                            .shifts = params->shift > 0 ? malloc((size_t)data->train.count * sizeof(cnn_shift)) : NULL,
-                           .weights = malloc(6 * elems * sizeof(double))};
+                           .weights = malloc(5 * elems * sizeof(double))};
     v->trainer = t;
     v->session = session;
     v->n_train = count_samples(&network->net);
@@ -100,8 +100,7 @@ cnn_status verify_training_open(trainer *t, const cnn_session *session, const cn
         const bool own = trainer_row(session, params->algorithm) != NULL;
         v->samples.count = v->n_train + (v->n_train + 1) / 2 + (own ? v->n_train : 0);
         v->own.grads = v->own.weights + elems, v->own.running = v->own.grads + elems;
-        v->own.part = v->own.running + elems, v->own.tilted = v->own.part + elems;
-        v->own.merged = v->own.tilted + elems;
+        v->own.tilted = v->own.running + elems, v->own.merged = v->own.tilted + elems;
     }
     if (status == CNN_OK) status = make_states(v, err);
     if (status == CNN_OK) status = thread_pool_open(cpu_count(), &v->own.pool, err);
