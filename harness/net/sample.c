@@ -16,6 +16,23 @@ static cnn_status take(trainer *t, trainer_state *s, cnn_error *err)
     return status;
 }
 
+/* A look under way ends where the next one begins, which takes it up: no step is run again for both. What it ends with
+ * is brought already. A look that judges nothing neither ends nor ends others. */
+static void end_others(const trainer *t, trainer_samples *samples, const trainer_sample *s)
+{
+    const size_t states = (size_t)cnn_optimizer_states(t->optimizer.kind) + 1; /* and the gradients */
+    for (int i = 0; i < samples->count && !s->idle; i++) {
+        trainer_sample *o = &samples->list[i];
+        if (o->idle || o->test != s->test || o->left == 0 || o->first >= s->first) continue;
+        memcpy(o->after.own.params, s->before.own.params, trainer_param_bytes(t) + states * trainer_trained_bytes(t));
+        o->after.own.step = s->before.own.step;
+        o->after.loss_sum = s->before.loss_sum;
+        o->after.correct = s->before.correct;
+        o->steps = s->first - o->first;
+        o->left = 0;
+    }
+}
+
 cnn_status trainer_sample_before(trainer *t, trainer_samples *samples, int set, int64_t first, int64_t steps,
                                  cnn_error *err)
 {
@@ -26,6 +43,7 @@ cnn_status trainer_sample_before(trainer *t, trainer_samples *samples, int set, 
         status = take(t, &s->before, err);
         s->first = first;
         s->left = s->launches;
+        if (status == CNN_OK) end_others(t, samples, s);
     }
     return status;
 }

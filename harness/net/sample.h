@@ -17,7 +17,7 @@ typedef struct trainer_sample {
     bool test;            /* of the test pass */
     bool idle;            /* nobody judges it: states of several such may lie at one place */
     int64_t wanted;       /* the first launch to look at is the one with this step */
-    int launches;         /* how many to look at, from 1 */
+    int launches;         /* how many to look at, from 1; fewer where the next such sample begins before */
     int64_t first, steps; /* what came of it; steps 0: the pass ended before */
     trainer_state before, after;
     int left; /* launches under way */

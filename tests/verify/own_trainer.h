@@ -11,6 +11,7 @@ typedef enum step_flaw {
     STEP_RESTS,
     STEP_HALF,
     STEP_ZEROS,
+    STEP_COARSE, /* too little for the composition to notice */
     STEP_UPDATES_TWICE,
     STEP_COUNTS_TWICE,
     TEST_IS_STALE,
@@ -22,6 +23,7 @@ static const char *const step_reasons[STEP_FLAWS] = {"",
                                                      "the gradient of the weight",
                                                      "the gradient of the weight",
                                                      "an updated parameter",
+                                                     "the gradient of the weight",
                                                      "an updated parameter",
                                                      "it is not one update",
                                                      "test step"};
@@ -123,6 +125,11 @@ static void own_step(cnn_trainer *t, int64_t mb)
     OK(trainer_step(t->inner, t->images, t->labels, mb, NULL, NULL, err));
     OK(trainer_state_get(t->inner, &t->now, err));
     if (f == STEP_ZEROS) memset(params, 0, (size_t)trained * sizeof *params);
+    for (int64_t i = 0; f == STEP_COARSE && i < trained; i++) {
+        const float more = 0.004f * ((const float *)t->now.own.grads)[i];
+        ((float *)t->now.own.grads)[i] += more;
+        params[i] -= own_rate * more;
+    }
     if (f == STEP_COUNTS_TWICE) t->now.own.step++;
     for (int64_t i = 0; f == STEP_UPDATES_TWICE && i < trained; i++)
         params[i] -= own_rate * ((const float *)t->now.own.grads)[i];

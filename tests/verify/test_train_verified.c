@@ -233,6 +233,59 @@ static void steps_are_drawn(void **state)
     assert_true(strncmp(a.steps, "train ", 6) == 0 && strstr(a.steps, ", test ") != NULL);
 }
 
+/* A look that another one begins in ends there, with what that one begins with; where both begin at once, and where one
+ * of them judges nothing, neither ends the other. */
+static void looks_end_where_the_next_begins(void **state)
+{
+    enum { LOOKS = 5 };
+    static const struct {
+        int64_t wanted, steps;
+        int launches;
+        bool idle;
+    } looks[LOOKS] = {{2, 3, 8, false}, {5, 4, 4, false}, {4, 3, 3, true}, {12, 2, 2, false}, {12, 5, 5, false}};
+    cnn_session session = session_of(cnn_impl_cpu());
+    dataset data = small_data(100, 60, 1, 8, 8);
+    cnn_network *n = build_net(net_text, CNN_F32, CNN_NCHW, 5);
+    trainer_params params = {.seed = SEED};
+    trainer_sample list[LOOKS] = {{.test = false}};
+    trainer_samples samples = {.list = list, .count = LOOKS};
+    const trainer_watch watch = {.samples = &samples};
+    trainer_result result;
+    trainer *t = NULL;
+    OK(cnn_optimizer_parse("adam", &params.optimizer, err));
+    OK(trainer_open(&session, n, &data, &params, &t, err));
+    OK(trainer_start(t, err));
+    samples.trained = malloc((size_t)n->net.param_elems * sizeof(float));
+    assert_non_null(samples.trained);
+    for (int i = 0; i < LOOKS; i++) {
+        list[i].wanted = looks[i].wanted, list[i].launches = looks[i].launches, list[i].idle = looks[i].idle;
+        OK(trainer_state_make(t, &list[i].before, err));
+        OK(trainer_state_make(t, &list[i].after, err));
+    }
+    OK(trainer_epoch(t, 0, &watch, &result, err));
+    for (int i = 0; i < LOOKS; i++) {
+        assert_int_equal(list[i].first, looks[i].wanted);
+        assert_int_equal(list[i].steps, looks[i].steps);
+        assert_int_equal(list[i].after.own.step, looks[i].wanted + looks[i].steps);
+        assert_int_equal(list[i].before.own.step, looks[i].wanted);
+    }
+    const size_t params_bytes = (size_t)n->net.param_elems * sizeof(float);
+    const size_t trained_bytes = (size_t)n->net.trained_elems * sizeof(float);
+    const trainer_state *end = &list[0].after, *next = &list[1].before;
+    assert_memory_equal(end->own.params, next->own.params, params_bytes);
+    assert_memory_equal(end->own.state[0], next->own.state[0], trained_bytes);
+    assert_memory_equal(end->own.state[1], next->own.state[1], trained_bytes);
+    assert_memory_equal(end->own.grads, next->own.grads, trained_bytes);
+    assert_true(memcmp(&end->loss_sum, &next->loss_sum, sizeof end->loss_sum) == 0 && end->correct == next->correct);
+    assert_memory_not_equal(end->own.params, list[0].before.own.params, params_bytes);
+    for (int i = 0; i < LOOKS; i++) trainer_state_free(&list[i].before), trainer_state_free(&list[i].after);
+    free(samples.trained);
+    trainer_close(t);
+    cnn_net_free(n);
+    dataset_free(&data);
+    cnn_session_close(&session);
+}
+
 static void right_ones_pass_in_every_way(void **state)
 {
     static const char *const optimizers[] = {"sgd", "momentum", "adagrad", "rmsprop", "adam,l1=1e-5,l2=1e-4"};
@@ -347,12 +400,14 @@ static void a_trainer_of_its_own_is_compared_too(void **state)
                     .net = "input 1 8 8\nconv 4 kernel=3\ntanh\nfc 10\nsoftmax_cross_entropy\n",
                     .optimizer = "sgd,lr=0.1",
                     .batch = OWN_BATCH,
-                    .train = 100};
+                    .train = f == STEP_COARSE ? 1000 : 100}; /* so many that looks are of several steps */
         u.params.algorithm = own_row.name;
         step_present = (step_flaw)f;
         const verify_training_result r = train(&u, 9);
         if (r.failed != (f != STEP_RIGHT) || strstr(r.reason, step_reasons[f]) == NULL)
             fail_msg("flaw %d of a trainer: %d '%s', expected '%s'", f, r.failed, r.reason, step_reasons[f]);
+        if (f == STEP_COARSE && strchr(r.steps + strlen("train "), ' ') != NULL)
+            fail_msg("a coarse step is found at the first look, not behind %s", r.steps);
     }
 }
 
@@ -361,6 +416,7 @@ int main(void)
     const struct CMUnitTest unit_tests[] = {
         cmocka_unit_test(each_flaw_is_found),
         cmocka_unit_test(steps_are_drawn),
+        cmocka_unit_test(looks_end_where_the_next_begins),
         cmocka_unit_test(right_ones_pass_in_every_way),
         cmocka_unit_test(large_batches_are_taken_in_parts),
         cmocka_unit_test(the_other_side_of_a_kink_is_no_fault),

@@ -9,13 +9,17 @@
  *   BWD_D       pixels of dx, all channels  (k,i,j): dy at the tap      w[k][c,i,j]
  *   BWD_W       weights (c,i,j), all k      (n,p,q): x at the tap       dy[n][k][p,q]
  *
+ * BWD_D with a stride: only every s-th tap meets a pixel of dx, another one beside it. So the pixels of a block are s
+ * apart from each other: they have their taps in common.
+ *
  * Each task owns the elements it writes and adds to them in a fixed order: the same bits for any number of threads. */
 #include "element.h"
 #include "reference.h"
 
 #include <math.h>
+#include <string.h>
 
-enum { TILES = 4, BLOCK = TILES * VF_LANES, DEPTH = 128 };
+enum { TILES = 4, BLOCK = TILES * VF_LANES, DEPTH = 128, HELD = 64, CHANNELS = 8 };
 
 /* One axis of the window. */
 typedef struct axis {
@@ -29,6 +33,7 @@ typedef struct conv_task {
     axis deep, rows, cols;              /* rows of one depth; all else counts rows of all depths together */
     int64_t icg, ocg, taps, in, pixels; /* channels of a group; kh*kw; pixels of a plane of x, of y */
     int64_t blocks;                     /* of a plane, or of a channel's weights */
+    int64_t down, right;                /* pixels of a block are so many rows and columns apart */
     bool forward;
 } conv_task;
 
@@ -83,6 +88,14 @@ static int64_t count_outputs(const axis *a, int64_t tap)
     return count;
 }
 
+/* All outputs that a tap (i, j), counted in one, connects with a pixel. */
+static int64_t count_pixels(const conv_task *t, int64_t tap)
+{
+    const int64_t i = tap / t->cols.k;
+    return count_outputs(&t->deep, i / t->rows.k) * count_outputs(&t->rows, i % t->rows.k) *
+           count_outputs(&t->cols, tap % t->cols.k);
+}
+
 /* The same of rows of all depths. `forward` as above. */
 static int64_t connect_row(const conv_task *t, bool forward, int64_t at, int64_t tap)
 {
@@ -126,23 +139,32 @@ static void start(const vf_out *out, int64_t e, const double *before, const doub
 }
 
 /* Adds the panel's products to `lanes` results of `rows` channels: channel r's at e + r*step, its factors at
- * a + r*a_step. Empties the panel. */
+ * a + r*a_step. Empties the panel. The factors of some channels are brought together first, for they stand far from
+ * each other, and all tiles read them. */
 static void add_panel(const vf_out *out, panel *b, int64_t e, int64_t lanes, int64_t rows, int64_t step,
                       const double *a, int64_t a_step)
 {
-    for (int64_t tile = 0; b->depth > 0 && tile * VF_LANES < lanes; tile++) {
-        const int64_t at = e + tile * VF_LANES, left = lanes - tile * VF_LANES;
-        const vf_sums sums = {.a = a,
-                              .a_step = a_step,
-                              .at = b->at,
-                              .b = (const vf_lanes *)b->row[tile],
-                              .value = out->value + at,
-                              .magnitude = out->magnitude == NULL ? NULL : out->magnitude + at,
-                              .step = step,
-                              .rows = rows,
-                              .lanes = left < VF_LANES ? left : VF_LANES,
-                              .depth = b->depth};
-        vf_add_sums(&sums);
+    double together[DEPTH * CHANNELS];
+    int64_t at[DEPTH];
+    for (int64_t t = 0; t < b->depth; t++) at[t] = t * CHANNELS;
+    for (int64_t r0 = 0; b->depth > 0 && r0 < rows; r0 += CHANNELS) {
+        const int64_t some = rows - r0 < CHANNELS ? rows - r0 : CHANNELS;
+        for (int64_t r = 0; r < some; r++)
+            for (int64_t t = 0; t < b->depth; t++) together[t * CHANNELS + r] = a[(r0 + r) * a_step + b->at[t]];
+        for (int64_t tile = 0; tile * VF_LANES < lanes; tile++) {
+            const int64_t to = e + r0 * step + tile * VF_LANES, left = lanes - tile * VF_LANES;
+            const vf_sums sums = {.a = together,
+                                  .a_step = 1,
+                                  .at = at,
+                                  .b = (const vf_lanes *)b->row[tile],
+                                  .value = out->value + to,
+                                  .magnitude = out->magnitude == NULL ? NULL : out->magnitude + to,
+                                  .step = step,
+                                  .rows = some,
+                                  .lanes = left < VF_LANES ? left : VF_LANES,
+                                  .depth = b->depth};
+            vf_add_sums(&sums);
+        }
     }
     b->depth = 0;
 }
@@ -152,7 +174,7 @@ static void add_panel(const vf_out *out, panel *b, int64_t e, int64_t lanes, int
 /* The pixels of a block of results, and the channels that are summed over: planes of `plane` pixels, `width` wide, from
  * `source` on; the weights of a channel stand `step` further on than those of the one before. */
 typedef struct reading {
-    int64_t row[BLOCK], col[BLOCK], count;
+    int64_t row[BLOCK], col[BLOCK], at[BLOCK], count; /* at: in the plane of results */
     const double *source;
     int64_t channels, plane, width, step;
 } reading;
@@ -163,6 +185,9 @@ static bool find_pixels(const conv_task *t, const reading *r, int64_t i, int64_t
     connect_fn *const connect = t->forward ? read_by_output : written_from_input;
     int64_t row = -1, last_row = -1;
     bool any = false;
+    if (t->down * t->right > 1 && ((r->row[0] + t->rows.p - i * t->rows.d) % t->down != 0 ||
+                                   (r->col[0] + t->cols.p - j * t->cols.d) % t->right != 0))
+        return false; /* and so it is for all of them */
     for (int64_t e = 0; e < r->count; e++) {
         if (r->row[e] != last_row) row = connect_row(t, t->forward, r->row[e], i), last_row = r->row[e];
         const int64_t col = row < 0 ? -1 : connect(&t->cols, r->col[e], j);
@@ -175,13 +200,19 @@ static bool find_pixels(const conv_task *t, const reading *r, int64_t i, int64_t
 
 static void gather(panel *b, const double *plane, const int64_t at[BLOCK], int64_t weight_at)
 {
-    for (int e = 0; e < BLOCK; e++) b->row[e / VF_LANES][b->depth][e % VF_LANES] = at[e] < 0 ? 0.0 : plane[at[e]];
+    for (int e = 0; e < BLOCK; e++) { /* without branches */
+        const uint64_t inside = at[e] < 0 ? 0 : UINT64_MAX;
+        uint64_t bits;
+        memcpy(&bits, &plane[(uint64_t)at[e] & inside], sizeof bits);
+        bits &= inside;
+        memcpy(&b->row[e / VF_LANES][b->depth][e % VF_LANES], &bits, sizeof bits);
+    }
     b->at[b->depth++] = weight_at;
 }
 
 /* Sums over channels and taps; channels in parts, so that a part's weights lie together in memory. */
-static void sum_block(const conv_task *t, const reading *r, int64_t e, int64_t rows, int64_t step, const double *w,
-                      int64_t w_step)
+static void sum_block(const conv_task *t, const reading *r, const vf_out *out, int64_t e, int64_t rows, int64_t step,
+                      const double *w, int64_t w_step)
 {
     int64_t i0, i1, j0, j1, at[BLOCK];
     const int64_t last = r->count - 1;
@@ -200,10 +231,66 @@ static void sum_block(const conv_task *t, const reading *r, int64_t e, int64_t r
                 if (!find_pixels(t, r, i, j, at)) continue;
                 for (int64_t c = c0; c < c1; c++) {
                     gather(&b, r->source + c * r->plane, at, c * r->step + weight(t->d, i, j));
-                    if (b.depth == DEPTH) add_panel(&t->out, &b, e, r->count, rows, step, w, w_step);
+                    if (b.depth == DEPTH) add_panel(out, &b, e, r->count, rows, step, w, w_step);
                 }
             }
-        add_panel(&t->out, &b, e, r->count, rows, step, w, w_step);
+        add_panel(out, &b, e, r->count, rows, step, w, w_step);
+    }
+}
+
+/* The same where pixels are apart: their results are held beside each other meanwhile, so many channels at a time. */
+static void sum_apart(const conv_task *t, const reading *r, int64_t e, int64_t rows, int64_t step, const double *w,
+                      int64_t w_step)
+{
+    double value[HELD * BLOCK], magnitude[HELD * BLOCK];
+    const bool both = t->out.magnitude != NULL;
+    const vf_out held = {value, both ? magnitude : NULL, NULL, NULL};
+    for (int64_t c0 = 0; c0 < rows; c0 += HELD) {
+        const int64_t some = rows - c0 < HELD ? rows - c0 : HELD, from = e + c0 * step;
+        for (int64_t c = 0; c < some; c++)
+            for (int64_t a = 0; a < r->count; a++) {
+                value[c * BLOCK + a] = t->out.value[from + c * step + r->at[a]];
+                if (both) magnitude[c * BLOCK + a] = t->out.magnitude[from + c * step + r->at[a]];
+            }
+        sum_block(t, r, &held, 0, some, BLOCK, w + c0 * w_step, w_step);
+        for (int64_t c = 0; c < some; c++)
+            for (int64_t a = 0; a < r->count; a++) {
+                t->out.value[from + c * step + r->at[a]] = value[c * BLOCK + a];
+                if (both) t->out.magnitude[from + c * step + r->at[a]] = magnitude[c * BLOCK + a];
+            }
+    }
+}
+
+/* How many blocks the pixels of an image's plane make that begin at row i and column j, `down` and `right` apart. */
+static int64_t blocks_from(const conv_task *t, int64_t i, int64_t j)
+{
+    const cnn_conv_desc *d = t->d;
+    const int64_t rows = ((t->forward ? d->oh : d->ih) - i + t->down - 1) / t->down;
+    const int64_t cols = ((t->forward ? d->ow : d->iw) - j + t->right - 1) / t->right;
+    return rows > 0 && cols > 0 ? (rows * cols + BLOCK - 1) / BLOCK : 0;
+}
+
+static int64_t blocks_of_plane(const conv_task *t)
+{
+    int64_t blocks = 0;
+    for (int64_t i = 0; i < t->down; i++)
+        for (int64_t j = 0; j < t->right; j++) blocks += blocks_from(t, i, j);
+    return blocks;
+}
+
+/* The pixels of a block. */
+static void place_pixels(const conv_task *t, int64_t block, reading *r)
+{
+    const int64_t height = t->forward ? t->d->oh : t->d->ih, width = t->forward ? t->d->ow : t->d->iw;
+    int64_t i = 0, j = 0;
+    for (int64_t here; block >= (here = blocks_from(t, i, j)); block -= here)
+        if (++j == t->right) j = 0, i++;
+    const int64_t cols = (width - j + t->right - 1) / t->right, rows = (height - i + t->down - 1) / t->down;
+    const int64_t first = block * BLOCK, left = rows * cols - first;
+    r->count = left < BLOCK ? left : BLOCK;
+    for (int64_t a = 0; a < r->count; a++) {
+        r->row[a] = i + (first + a) / cols * t->down, r->col[a] = j + (first + a) % cols * t->right;
+        r->at[a] = r->row[a] * width + r->col[a];
     }
 }
 
@@ -213,24 +300,30 @@ static void sum_pixels(void *arg, int64_t task, int worker)
     const conv_task *t = arg;
     const cnn_conv_desc *d = t->d;
     const bool forward = t->forward;
-    const int64_t plane = forward ? t->pixels : t->in, width = forward ? d->ow : d->iw;
+    const int64_t plane = forward ? t->pixels : t->in;
     const int64_t channels = forward ? t->icg : t->ocg, results = forward ? t->ocg : t->icg;
-    const int64_t image = task / t->blocks, group = image % d->g, e0 = task % t->blocks * BLOCK;
-    const int64_t e = image * results * plane + e0; /* images and groups count on in one */
-    reading r = {.count = plane - e0 < BLOCK ? plane - e0 : BLOCK,
-                 .source = (forward ? t->x : t->dy) + image * channels * (forward ? t->in : t->pixels),
+    const int64_t image = task / t->blocks, group = image % d->g;
+    const int64_t e = image * results * plane; /* images and groups count on in one */
+    reading r = {.source = (forward ? t->x : t->dy) + image * channels * (forward ? t->in : t->pixels),
                  .channels = channels,
                  .plane = forward ? t->in : t->pixels,
                  .width = forward ? d->iw : d->ow,
                  .step = forward ? t->taps : t->icg * t->taps};
     (void)worker;
+    place_pixels(t, task % t->blocks, &r);
     for (int64_t a = 0; a < r.count; a++) {
-        r.row[a] = (e0 + a) / width, r.col[a] = (e0 + a) % width;
-        const double taps = (double)(channels * count_row_taps(t, r.row[a]) * count_taps(&t->cols, forward, r.col[a]));
+        const double taps = /* for the rounding of each */
+            t->out.magnitude == NULL
+                ? 0.0
+                : (double)(channels * count_row_taps(t, r.row[a]) * count_taps(&t->cols, forward, r.col[a]));
         for (int64_t c = 0; c < results; c++)
-            start(&t->out, e + c * plane + a, t->before, t->b == NULL ? NULL : t->b + group * results + c, taps);
+            start(&t->out, e + c * plane + r.at[a], t->before, t->b == NULL ? NULL : t->b + group * results + c, taps);
     }
-    sum_block(t, &r, e, results, plane, t->w + group * t->ocg * t->icg * t->taps, forward ? t->icg * t->taps : t->taps);
+    const double *w = t->w + group * t->ocg * t->icg * t->taps;
+    if (t->down * t->right > 1)
+        sum_apart(t, &r, e, results, plane, w, t->taps);
+    else
+        sum_block(t, &r, &t->out, e + r.at[0], results, plane, w, forward ? t->icg * t->taps : t->taps);
 }
 
 /* ---- BWD_W: a block of the weights (c, i, j) of a channel. */
@@ -243,13 +336,14 @@ static bool gather_weight(const conv_task *t, const double *image, int64_t m, in
     const double *plane = image + m / t->taps * t->in;
     const int64_t tap = d->flip ? t->taps - 1 - m % t->taps : m % t->taps, i = tap / d->kw, j = tap % d->kw;
     int64_t p = first / d->ow, q = first % d->ow;
+    int64_t h = connect_row(t, true, p, i);
     bool any = false;
     for (int64_t a = 0; a < count; a++) {
-        const int64_t h = connect_row(t, true, p, i), v = q * d->sw - d->pw + j * (d->dw + 1);
+        const int64_t v = q * d->sw - d->pw + j * (d->dw + 1);
         const bool inside = h >= 0 && v >= 0 && v < d->iw;
         b->row[lane / VF_LANES][a][lane % VF_LANES] = inside ? plane[h * d->iw + v] : 0.0;
         any = any || inside;
-        if (++q == d->ow) q = 0, p++;
+        if (++q == d->ow && a + 1 < count) q = 0, h = connect_row(t, true, ++p, i);
     }
     return any;
 }
@@ -265,9 +359,7 @@ static void sum_weights(void *arg, int64_t task, int worker)
     (void)worker;
     for (int64_t a = 0; a < count; a++) {
         const int64_t m = (e0 + a) % t->taps, tap = d->flip ? t->taps - 1 - m : m;
-        const int64_t i = tap / d->kw,
-                      rows = count_outputs(&t->deep, i / t->rows.k) * count_outputs(&t->rows, i % t->rows.k);
-        const double terms = (double)(d->mb * rows * count_outputs(&t->cols, tap % d->kw));
+        const double terms = t->out.magnitude == NULL ? 0.0 : (double)(d->mb * count_pixels(t, tap));
         for (int64_t k = 0; k < t->ocg; k++) start(&t->out, e + k * row + a, t->before, NULL, terms);
     }
     for (int64_t n = 0; n < d->mb; n++)
@@ -322,10 +414,12 @@ void vf_reference_conv(const vf_call *call)
         .taps = d->kh * d->kw,
         .in = d->ih * d->iw,
         .pixels = d->oh * d->ow,
+        .down = 1,
+        .right = 1,
         .forward = call->dir == CNN_FWD};
     if (call->beta != 0.0) t.before = vf_in(call, result[call->dir]), t.before_b = vf_in(call, "db");
-    const int64_t row = call->dir == CNN_BWD_W ? t.icg * t.taps : t.forward ? t.pixels : t.in;
-    t.blocks = (row + BLOCK - 1) / BLOCK;
+    if (call->dir == CNN_BWD_D && d->kd * d->id * d->od == 1) t.down = d->sh, t.right = d->sw;
+    t.blocks = call->dir == CNN_BWD_W ? (t.icg * t.taps + BLOCK - 1) / BLOCK : blocks_of_plane(&t);
     if (t.out.value != NULL)
         parallel_for(call->pool, (call->dir == CNN_BWD_W ? d->g : d->mb * d->g) * t.blocks,
                      call->dir == CNN_BWD_W ? sum_weights : sum_pixels, &t);

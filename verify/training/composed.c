@@ -11,13 +11,16 @@
 
 enum { NUDGES = 8, STEPS_MOST = 64 };
 static const double strayed_most = 0.25; /* of the way, of the images and of their losses */
+static const double close_most = 0.01;   /* likewise: what a second run may differ by (training.c) */
 
 struct composed {
     cnn_session own; /* opened here; empty: the caller's does it */
     trainer *t;
     char *one, *images; /* a batch as the data set has it; and moved, where images are */
     int32_t *labels;
-    trainer_state start, end;
+    trainer_state start, at, end;
+    trainer_state held_before, held_after; /* of the sample before, of steps [held, held + held_steps) */
+    int64_t held, held_steps;              /* 0: none */
     double *before, *after, *got, *nudged; /* parameters */
 };
 
@@ -66,8 +69,11 @@ static cnn_status make_room(const vf_training *v, composed *c, cnn_error *err)
     if (!c->one || !c->images || !c->labels || !c->before)
         return CNN_FAIL(err, CNN_OUT_OF_MEMORY, "no memory to repeat steps");
     c->after = c->before + elems, c->got = c->after + elems, c->nudged = c->got + elems;
-    const cnn_status status = trainer_state_make(c->t, &c->start, err);
-    return status == CNN_OK ? trainer_state_make(c->t, &c->end, err) : status;
+    trainer_state *const states[] = {&c->start, &c->at, &c->end, &c->held_before, &c->held_after};
+    cnn_status status = CNN_OK;
+    for (size_t i = 0; i < sizeof states / sizeof *states && status == CNN_OK; i++)
+        status = trainer_state_make(c->t, states[i], err);
+    return status;
 }
 
 cnn_status composed_open(const vf_training *v, const cnn_session *session, composed **out, cnn_error *err)
@@ -92,7 +98,10 @@ void composed_close(composed *c)
     trainer_close(c->t);
     if (c->own.impl != NULL) cnn_session_close(&c->own);
     trainer_state_free(&c->start);
+    trainer_state_free(&c->at);
     trainer_state_free(&c->end);
+    trainer_state_free(&c->held_before);
+    trainer_state_free(&c->held_after);
     free(c->one);
     free(c->images);
     free(c->labels);
@@ -122,8 +131,9 @@ static const void *gather(composed *c, const vf_training *v, int64_t first, int6
     return v->shifts != NULL ? c->images : c->one;
 }
 
-/* From c->start; where they end is in c->end. */
-static cnn_status run(composed *c, const vf_training *v, const trainer_sample *s, outcome *o, cnn_error *err)
+/* From c->start; where they end is in c->end. Before step `at` (-1: none) the state goes to c->at. */
+static cnn_status run(composed *c, const vf_training *v, const trainer_sample *s, int64_t at, outcome *o,
+                      cnn_error *err)
 {
     const int64_t batch = v->network->net.batch;
     *o = (outcome){.loss = 0.0};
@@ -132,7 +142,8 @@ static cnn_status run(composed *c, const vf_training *v, const trainer_sample *s
         const int64_t first = step * batch, mb = batch;
         double loss = 0.0;
         int64_t correct = 0;
-        status = trainer_step(c->t, gather(c, v, first, mb), c->labels, mb, &loss, &correct, err);
+        if (step - s->first == at) status = trainer_state_get(c->t, &c->at, err);
+        if (status == CNN_OK) status = trainer_step(c->t, gather(c, v, first, mb), c->labels, mb, &loss, &correct, err);
         o->loss += loss * (double)mb;
         o->correct += correct;
     }
@@ -170,12 +181,12 @@ static void nudge(const cnn_net *net, int round, uint64_t seed, trainer_state *s
     }
 }
 
-static void hold_all(composed *c, const vf_training *v, const trainer_sample *s, const outcome *o, const strayed *far,
-                     verify_training_result *r)
+/* `share` is what may differ in any case. */
+static void hold_all(composed *c, const vf_training *v, const trainer_sample *s, const outcome *o, double share,
+                     const strayed *far, verify_training_result *r)
 {
     const cnn_net *net = &v->network->net;
     const int64_t n = net->param_elems;
-    const double share = 10.0 * vf_training_share(&net->type); /* of one step; several amplify it */
     const double way = vf_distance(c->after, c->before, n), images = (double)(s->steps * net->batch);
     const double loss = s->after.loss_sum - s->before.loss_sum;
     const double right = (double)(s->after.correct - s->before.correct);
@@ -206,7 +217,7 @@ static cnn_status stray(composed *c, const vf_training *v, const trainer_sample 
         outcome other;
         copy_state(net, &s->before, &c->start);
         nudge(net, i, seed, &c->start);
-        status = run(c, v, s, &other, err);
+        status = run(c, v, s, -1, &other, err);
         if (status != CNN_OK) break;
         vf_net_doubles(net, c->end.own.params, net->param_elems, c->nudged);
         const double off = vf_distance(c->nudged, c->got, net->param_elems), loss = fabs(other.loss - o->loss);
@@ -217,26 +228,71 @@ static cnn_status stray(composed *c, const vf_training *v, const trainer_sample 
     return status;
 }
 
-cnn_status composed_judge(composed *c, vf_training *v, const trainer_sample *s, uint64_t seed,
+/* ---- A pass that is one launch is looked at as a whole by each sample: once is enough. */
+
+static bool same_state(const cnn_net *net, const trainer_state *a, const trainer_state *b)
+{
+    const size_t size = cnn_dtype_size(net->type.dtype);
+    bool same =
+        a->own.step == b->own.step && memcmp(a->own.params, b->own.params, (size_t)net->param_elems * size) == 0;
+    for (int i = 0; i < 2 && same && a->own.state[i] != NULL; i++)
+        same = memcmp(a->own.state[i], b->own.state[i], (size_t)net->trained_elems * size) == 0;
+    return same;
+}
+
+static bool held_already(const composed *c, const cnn_net *net, const trainer_sample *s)
+{
+    return c->held_steps == s->steps && c->held == s->first && same_state(net, &s->before, &c->held_before) &&
+           same_state(net, &s->after, &c->held_after) &&
+           memcmp(&s->after.loss_sum, &c->held_after.loss_sum, sizeof s->after.loss_sum) == 0 &&
+           memcmp(&s->before.loss_sum, &c->held_before.loss_sum, sizeof s->before.loss_sum) == 0 &&
+           s->after.correct - s->before.correct == c->held_after.correct - c->held_before.correct;
+}
+
+static void note_held(composed *c, const cnn_net *net, const trainer_sample *s)
+{
+    copy_state(net, &s->before, &c->held_before);
+    copy_state(net, &s->after, &c->held_after);
+    c->held_before.loss_sum = s->before.loss_sum, c->held_before.correct = s->before.correct;
+    c->held_after.loss_sum = s->after.loss_sum, c->held_after.correct = s->after.correct;
+    c->held = s->first;
+    c->held_steps = s->steps;
+}
+
+void composed_forget(composed *c)
+{
+    if (c != NULL) c->held_steps = 0;
+}
+
+cnn_status composed_judge(composed *c, vf_training *v, const trainer_sample *s, uint64_t seed, composed_look *look,
                           verify_training_result *r, cnn_error *err)
 {
     const cnn_net *net = &v->network->net;
+    const double share = 10.0 * vf_training_share(&net->type); /* of one step; several amplify it */
     const verify_training_result before = *r;
+    verify_training_result closely = {.budget_used = 0.0};
     strayed far = {.params = 0.0};
     outcome o;
+    look->close = false;
+    look->state = &c->at;
     const bool whole = (s->first + s->steps) * net->batch <= v->data->train.count; /* batches */
     if (s->test || s->steps < 1 || s->steps > STEPS_MOST || !whole || r->failed) return CNN_OK;
+    if (held_already(c, net, s)) return CNN_OK;
     cnn_status status = trainer_set_rate(c->t, v->params->optimizer.lr, err);
     copy_state(net, &s->before, &c->start);
-    if (status == CNN_OK) status = run(c, v, s, &o, err);
+    if (status == CNN_OK) status = run(c, v, s, look->at, &o, err);
     if (status != CNN_OK) return status;
     vf_net_doubles(net, s->before.own.params, net->param_elems, c->before);
     vf_net_doubles(net, s->after.own.params, net->param_elems, c->after);
     vf_net_doubles(net, c->end.own.params, net->param_elems, c->got);
-    hold_all(c, v, s, &o, &far, r);
-    if (!r->failed) return CNN_OK;
-    status = stray(c, v, s, &o, seed, &far, err);
-    *r = before;
-    if (status == CNN_OK) hold_all(c, v, s, &o, &far, r);
+    hold_all(c, v, s, &o, fmin(share, close_most), &far, &closely);
+    look->close = !closely.failed;
+    hold_all(c, v, s, &o, share, &far, r);
+    if (r->failed) {
+        status = stray(c, v, s, &o, seed, &far, err);
+        *r = before;
+        if (status == CNN_OK) hold_all(c, v, s, &o, share, &far, r);
+    }
+    if (status == CNN_OK && !r->failed) note_held(c, net, s);
     return status;
 }

@@ -19,9 +19,19 @@ typedef struct composed composed;
  * exemplars (which lead elsewhere), several ranks, or no implementation composes the network. */
 cnn_status composed_open(const vf_training *v, const cnn_session *session, composed **out, cnn_error *err);
 void composed_close(composed *c); /* NULL is accepted */
+/* What came of a sample: whether both ends agree without any nudge, as closely as a second run of the trainer's own
+ * would have to; and the state before step `at` of it (counted from its first), which is the composition's. */
+typedef struct composed_look {
+    int64_t at; /* asked for */
+    bool close;
+    const trainer_state *state; /* until the next sample */
+} composed_look;
 /* Compares the steps of a training sample; those of more than 64 steps, or with a last batch that is smaller, are
- * passed over. v->order and v->shifts are the epoch's. */
-cnn_status composed_judge(composed *c, vf_training *v, const trainer_sample *sample, uint64_t seed,
+ * passed over, and so is a sample of the very same steps as the one before (a pass that is one launch). v->order and
+ * v->shifts are the epoch's. */
+cnn_status composed_judge(composed *c, vf_training *v, const trainer_sample *sample, uint64_t seed, composed_look *look,
                           verify_training_result *result, cnn_error *err);
+/* Forgets the sample before: another epoch begins. */
+void composed_forget(composed *c); /* NULL is accepted */
 
 #endif

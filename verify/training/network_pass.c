@@ -155,6 +155,7 @@ static cnn_status layer_backward(vf_pass *pass, int layer, cnn_dir dir, double *
     const cnn_layer *l = &pass->net->layers[layer];
     vf_call call;
     double *dx[CNN_MAX_INPUTS] = {NULL};
+    bool wanted = false; /* the gradient of the images is not */
     cnn_status status = vf_call_init(&call, &l->problem, dir, pass->pool, err);
     call.scale = 1.0 / (double)pass->whole;
     call.first = pass->first;
@@ -165,13 +166,15 @@ static cnn_status layer_backward(vf_pass *pass, int layer, cnn_dir dir, double *
             call.in[i] = source_of(pass, layer, o->name);
         } else if (param >= 0) {
             call.out[i].value = grads + param;
+            wanted = true;
         } else {
             int input = o->name[2] == '\0' ? 0 : o->name[2] - '0'; /* dx, dx0, dx1, ... */
             dx[input] = call.out[i].value = malloc((size_t)o->count * sizeof(double));
+            wanted = wanted || pass->layers[layer].source[input] >= 0;
             if (dx[input] == NULL) status = CNN_FAIL(err, CNN_OUT_OF_MEMORY, "no memory for a gradient");
         }
     }
-    if (status == CNN_OK) vf_reference(&call);
+    if (status == CNN_OK && wanted) vf_reference(&call);
     for (int i = 0; i < l->n_inputs; i++) {
         int source = pass->layers[layer].source[i];
         for (int64_t e = 0; status == CNN_OK && dx[i] != NULL && source >= 0 && e < pass->layers[source].count; e++)

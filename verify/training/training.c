@@ -87,7 +87,7 @@ cnn_status verify_training_open(trainer *t, const cnn_session *session, const cn
                            .params = params,
                            .order = malloc((size_t)data->train.count * sizeof *v->own.order),
                            .shifts = params->shift > 0 ? malloc((size_t)data->train.count * sizeof(cnn_shift)) : NULL,
-                           .weights = malloc(6 * elems * sizeof(double))};
+                           .weights = malloc(5 * elems * sizeof(double))};
     v->trainer = t;
     v->session = session;
     v->n_train = count_samples(&network->net);
@@ -100,8 +100,7 @@ cnn_status verify_training_open(trainer *t, const cnn_session *session, const cn
         const bool own = trainer_row(session, params->algorithm) != NULL;
         v->samples.count = v->n_train + (v->n_train + 1) / 2 + (own ? v->n_train : 0);
         v->own.grads = v->own.weights + elems, v->own.running = v->own.grads + elems;
-        v->own.part = v->own.running + elems, v->own.tilted = v->own.part + elems;
-        v->own.merged = v->own.tilted + elems;
+        v->own.tilted = v->own.running + elems, v->own.merged = v->own.tilted + elems;
     }
     if (status == CNN_OK) status = make_states(v, err);
     if (status == CNN_OK) status = thread_pool_open(cpu_count(), &v->own.pool, err);
@@ -259,11 +258,23 @@ static cnn_status judge_repeated(verify_training *v, const trainer_sample *s, cn
     return status;
 }
 
-static cnn_status judge_sample(verify_training *v, const trainer_sample *s, int64_t at, cnn_rng *rng,
-                               verify_training_result *r, cnn_error *err)
+/* Step `at` of a sample, by the trainer itself. Where single operations have come to the sample's end already, it makes
+ * this one step, from where they were; else all of them, and must come to that end itself. Either way it is asked when
+ * all is over, and cannot tell what for. */
+static cnn_status judge_step(verify_training *v, const trainer_sample *s, const composed_look *look, cnn_rng *rng,
+                             verify_training_result *r, cnn_error *err)
 {
     const trainer_state *one = &s->before, *next = &s->after;
-    if (s->steps > 1) {
+    const int64_t at = look->at;
+    const bool alone = look->close && s->steps > 1;
+    if (alone) {
+        const trainer_sample step = {.first = s->first + at, .steps = 1, .before = *look->state};
+        const cnn_status status =
+            trainer_repeat(v->trainer, v->epoch, &step, 0, &v->states[0], &v->states[1], &v->states[2], err);
+        if (status != CNN_OK) return status;
+        one = &v->states[0];
+        next = &v->states[1];
+    } else if (s->steps > 1) {
         const cnn_status status =
             trainer_repeat(v->trainer, v->epoch, s, at, &v->states[0], &v->states[1], &v->states[2], err);
         if (status != CNN_OK) return status;
@@ -273,8 +284,23 @@ static cnn_status judge_sample(verify_training *v, const trainer_sample *s, int6
     cnn_status status = CNN_OK; /* other ranks have made the steps with rank 0, which judges */
     if (rank_number(trainer_ranks(v->trainer)) == 0)
         status = vf_training_step(&v->own, s->test, s->first + at, one, next, r, err);
-    if (status == CNN_OK && s->steps > 1) status = judge_repeated(v, s, rng, r, err);
-    return status == CNN_OK && v->composed != NULL ? composed_judge(v->composed, &v->own, s, v->seed, r, err) : status;
+    return status == CNN_OK && s->steps > 1 && !alone ? judge_repeated(v, s, rng, r, err) : status;
+}
+
+/* The step is judged behind the composition, and told before it: the plainer mistake of the two. */
+static cnn_status judge_sample(verify_training *v, const trainer_sample *s, int64_t at, cnn_rng *rng,
+                               verify_training_result *r, cnn_error *err)
+{
+    composed_look look = {.at = at};
+    verify_training_result single = {.budget_used = 0.0};
+    cnn_status status = CNN_OK;
+    if (v->composed != NULL) status = composed_judge(v->composed, &v->own, s, v->seed, &look, &single, err);
+    if (status == CNN_OK) status = judge_step(v, s, &look, rng, r, err);
+    if (!(single.budget_used <= r->budget_used)) r->budget_used = single.budget_used;
+    if (!single.failed || r->failed) return status;
+    r->failed = true;
+    snprintf(r->reason, sizeof r->reason, "%s", single.reason);
+    return status;
 }
 
 /* Which of several steps is compared is drawn now, when all of them are over. */
@@ -286,6 +312,7 @@ cnn_status verify_training_judge(verify_training *v, bool (*interrupted)(void), 
     cnn_rng rng = rng_stream(~v->seed, (uint64_t)v->epoch);
     cnn_status status = CNN_OK;
     *r = (verify_training_result){.seed = v->seed};
+    composed_forget(v->composed);
     trainer_order(v->own.params->seed, v->epoch, v->own.data->train.count, v->own.order);
     if (v->own.shifts != NULL)
         trainer_shifts(v->own.params->seed, v->epoch, v->own.data->train.count, v->own.params->shift, v->own.shifts);

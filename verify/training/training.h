@@ -20,7 +20,9 @@
  * Rank 0 compares; the others only make the steps with it that are run again, and get its result.
  *
  * On a device, the steps between two checks are run again one by one, and one of these is compared. So an
- * implementation that sees a check come does not know how many steps it is about. */
+ * implementation that sees a check come does not know how many steps it is about. Where single operations have made
+ * the same steps, and ended as closely as a second run would have to (composed.h), the one step alone is run again,
+ * from the state that they had before it. */
 #ifndef VERIFY_TRAINING_TRAINING_H
 #define VERIFY_TRAINING_TRAINING_H
 

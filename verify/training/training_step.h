@@ -15,9 +15,9 @@ typedef struct vf_training {
     thread_pool *pool;
     int32_t *order; /* of the epoch at hand */
     cnn_shift *shifts;
-    double *weights, *grads, *running, *part; /* of one array, param_elems each */
-    double *tilted;                           /* likewise: gradients from the other side of kinks */
-    double *merged;                           /* likewise: where a batch by exemplars leads */
+    double *weights, *grads, *running; /* of one array, param_elems each */
+    double *tilted;                    /* likewise: gradients from the other side of kinks */
+    double *merged;                    /* likewise: where a batch by exemplars leads */
 } vf_training;
 
 /* How closely the results of a step must agree; see training.h. */
