@@ -203,16 +203,22 @@ static void gradients_nobody_wants_are_left_out(void **)
 static void the_gate_knows_the_arithmetic(void **)
 {
     static const bool allowed[CNN_DTYPE_COUNT][CNN_MATH_COUNT] = {{true, true, false, false},
+                                                                  {true, false, false, false},
+                                                                  {true, false, false, false},
                                                                   {true, false, false, false}};
     cnn_problem p = {};
-    p.op = CNN_OP_ADD;
     for (int dtype = 0; dtype < CNN_DTYPE_COUNT; dtype++) {
         for (int math = 0; math < CNN_MATH_COUNT; math++) {
             cnn_error err;
             const cnn_request request = {&p, CNN_FWD, NULL, NULL};
             p.u.type = {static_cast<cnn_dtype>(dtype), static_cast<cnn_dtype>(dtype), CNN_NHWC,
                         static_cast<cnn_math>(math)};
-            assert_int_equal(cuda_pointwise_supports(&request, &err), allowed[dtype][math] ? CNN_OK : CNN_UNSUPPORTED);
+            const cnn_status status = allowed[dtype][math] ? CNN_OK : CNN_UNSUPPORTED;
+            const bool half = dtype == CNN_F16 || dtype == CNN_BF16; /* statistics are not kept in them */
+            p.op = CNN_OP_ADD;
+            assert_int_equal(cuda_pointwise_supports(&request, &err), status);
+            p.op = CNN_OP_BATCHNORM;
+            assert_int_equal(cuda_pointwise_supports(&request, &err), half ? CNN_UNSUPPORTED : status);
         }
     }
 }
