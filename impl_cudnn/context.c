@@ -135,6 +135,16 @@ cnn_status cudnn_check_bias(const cnn_request *r, cnn_error *err)
                     cnn_dtype_name(p->u.type.dtype));
 }
 
+cnn_status cudnn_check_sums(const cnn_request *r, cnn_error *err)
+{
+    const cnn_type *t = &r->problem->u.type;
+    if (r->dir != CNN_BWD_D || r->problem->op == CNN_OP_FC || t->dtype != CNN_F16 || t->math != CNN_MATH_F32)
+        return CNN_OK;
+    return CNN_FAIL(
+        err, CNN_UNSUPPORTED,
+        "f16: cuDNN keeps sums of some data gradients in f16 (seen with few channels); --math f16 allows it");
+}
+
 cnn_status cudnn_check_half(cnn_dtype dtype, bool transforms, bool deterministic, const char *name, cnn_error *err)
 {
     if (!cnn_is_half(dtype) || (!transforms && deterministic)) return CNN_OK;

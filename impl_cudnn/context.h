@@ -49,6 +49,8 @@ cnn_status cudnn_bias_run(cudnn_context *, const int64_t *knobs, const cnn_conv_
 /* CNN_UNSUPPORTED for a forward pass with bias in f16 or bf16: that call would add to what is rounded already, and
  * round again. */
 cnn_status cudnn_check_bias(const cnn_request *, cnn_error *);
+/* CNN_UNSUPPORTED for a data gradient in f16 whose sums must be f32: cuDNN 9.14 keeps some in f16, without a word. */
+cnn_status cudnn_check_sums(const cnn_request *, cnn_error *);
 /* What may not be had in f16 and bf16, since sums are to be f32 until they are stored: a way that transforms, for what
  * it keeps in between may be of 16 bits; one that is not deterministic, for it adds with atomics to what is stored.
  * CNN_UNSUPPORTED, and why `name` is refused. */

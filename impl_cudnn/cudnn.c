@@ -78,6 +78,7 @@ static cnn_status supports(cnn_context *context, const cnn_request *r, cnn_error
     cnn_status status = cuda_check_served(r, err);
     if (status == CNN_OK && !sums_in_half(r)) status = cuda_check_number(r->problem, true, err);
     if (status == CNN_OK && cuda_is_weighted(r->problem)) status = cudnn_check_bias(r, err);
+    if (status == CNN_OK && cuda_is_weighted(r->problem)) status = cudnn_check_sums(r, err);
     if (status != CNN_OK) return status;
     if (r->algorithm->id == CUDNN_FIND_BOTH) return both_supports(c, r, err);
     if (cudnn_graph_serves(r->algorithm)) return cudnn_graph_supports(c, r, err);
