@@ -1,0 +1,3 @@
+/* cuda_bf16.h: what `#include <cuda_bf16.h>` finds in a kernel that is compiled for the emulator (--kernel). */
+#include "harness/cuda/emulated/emulated.h"
+#include "harness/cuda/emulated/half.h"
