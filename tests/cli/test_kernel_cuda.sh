@@ -42,7 +42,7 @@ grep -q -- "--kernel conv.cu:conv --grid 'cdiv(oh\*ow,tile),oc,mb' --block tile"
 try 0 ' 1 PASSED' $kernels/conv.cu "${problem[@]}" --no-bias
 says 3 'kernel is emulated in this build' bench --kernel $kernels/conv.cu:conv --args $conv "${launch[@]}" --set kernel.tile=32 "${problem[@]}"
 try 0 ' 0 FAILED 3 PASSED 1 UNSUPPORTED' $kernels/conv_half.cu "${few[@]}" --dtype f16
-try 2 'conv_half.cu was not compiled' $kernels/conv_half.cu "${few[@]}"
+try 2 'the parameters of conv are not what --args lists: float' $kernels/conv_half.cu "${few[@]}"
 sed 's/__half\b/__nv_bfloat16/g; s/__half2float/__bfloat162float/g; s/__float2half_rn/__float2bfloat16_rn/; s/cuda_fp16/cuda_bf16/' $kernels/conv_half.cu >"$tmp/brain.cu"
 try 0 ' 0 FAILED 3 PASSED 1 UNSUPPORTED' "$tmp/brain.cu" "${few[@]}" --dtype bf16
 grep -q -- "--kernel conv_half.cu:conv --dtype f16" $kernels/conv_half.cu || fail "conv_half.cu does not say how it is tried"
