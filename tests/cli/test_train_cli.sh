@@ -142,10 +142,10 @@ grep -q '"shift"' "$tmp/points.jsonl" && fail "there is still a shift in $(cat "
 # A sweep takes other ways for other points, and the same way for the same point. (Steps that are repeated are operations
 # as well: a seed makes them the same in every run.)
 sweep=("$benchcnn" sweep batch "${common[@]}" --impl mock:direct --batch 5,10,20 --epochs 2 --out "$tmp/sweep.jsonl")
-"${sweep[@]}" --set mock.fail_at=6000 --check-seed 3 >"$tmp/log" 2>"$tmp/err"
+"${sweep[@]}" --set mock.fail_at=5060 --check-seed 3 >"$tmp/log" 2>"$tmp/err"
 status=$?
 [ $status -eq 1 ] || fail "a device error ended the sweep with $status, not 1: $(cat "$tmp/err")"
-grep -q 'small at batch .*training.*operation 6000 failed' "$tmp/err" || fail "the failure is not named: $(cat "$tmp/err")"
+grep -q 'small at batch .*training.*operation 5060 failed' "$tmp/err" || fail "the failure is not named: $(cat "$tmp/err")"
 kept=$(epochs "$tmp/sweep.jsonl")
 [ "$kept" -ge 1 ] || fail "no finished record is left"
 [ "$kept" -lt 6 ] || fail "the failure came too late to test anything"
