@@ -3,8 +3,6 @@
  * A run is up to four launches: the weights turned, cuDNN's own, the gradient of the weights turned back, the bias. */
 #include "impl_cudnn/conv.h"
 
-#include "harness/cnn/half.h"
-
 /* The same gate for all: descriptors are made and cuDNN is asked for the workspace, as `prepare` does, and thrown away.
  */
 cnn_status conv_supports(cudnn_context *c, const cnn_request *r, cnn_error *err)
@@ -34,22 +32,17 @@ cnn_status conv_run(cudnn_context *c, const cnn_plan *plan, const cnn_weighted_a
     const bool back = turned != NULL && s->dir == CNN_BWD_W;
     cnn_weighted_args theirs = *args;
     theirs.workspace = s->cudnn_bytes > 0 ? workspace : NULL;
-    /* dw is added to as it is turned back. What is of 16 bits must be added to before it is rounded: it is turned, too.
-     */
-    const bool turn_old = back && args->beta != 0 && cnn_is_half(s->d.t.dtype);
-    const double beta_back = turn_old ? 0 : args->beta;
     cnn_status status = CNN_OK;
     if (back) {
         theirs.dw = turned;
-        theirs.beta = turn_old ? args->beta : 0;
-        if (turn_old) status = turn(c, s, false, args->dw, 0, turned, err);
+        theirs.beta = 0;
     } else if (turned != NULL) {
         theirs.w = turned;
         status = turn(c, s, false, args->w, 0, turned, err);
     }
     if (status == CNN_OK) status = conv_call_run(c, s, &theirs, s->cudnn_bytes, err);
     if (status == CNN_OK) status = cuda_phase(&c->cuda, "conv", err);
-    if (status == CNN_OK && back) status = turn(c, s, true, turned, beta_back, args->dw, err);
+    if (status == CNN_OK && back) status = turn(c, s, true, turned, args->beta, args->dw, err);
     cnn_conv_desc plane = s->d; /* to the bias, depths are more rows */
     plane.oh *= plane.od;
     if (status == CNN_OK && s->d.bias && s->dir != CNN_BWD_D)

@@ -18,8 +18,9 @@ static cnn_status take(trainer *t, trainer_state *s, cnn_error *err)
 
 /* A look under way ends where the next one begins, which takes it up: no step is run again for both. What it ends with
  * is brought already. A look that judges nothing neither ends nor ends others. */
-static void end_others(const trainer *t, trainer_samples *samples, const trainer_sample *s)
+static void end_others(trainer *t, trainer_samples *samples, const trainer_sample *s)
 {
+    const double start = cnn_now();
     const size_t states = (size_t)cnn_optimizer_states(t->optimizer.kind) + 1; /* and the gradients */
     for (int i = 0; i < samples->count && !s->idle; i++) {
         trainer_sample *o = &samples->list[i];
@@ -31,6 +32,7 @@ static void end_others(const trainer *t, trainer_samples *samples, const trainer
         o->steps = s->first - o->first;
         o->left = 0;
     }
+    t->paused += cnn_now() - start; /* copies of the judge's are none of the epoch's time */
 }
 
 cnn_status trainer_sample_before(trainer *t, trainer_samples *samples, int set, int64_t first, int64_t steps,
