@@ -97,6 +97,21 @@ static void convolution_is_the_definition(void **state)
                 }
 }
 
+/* Strides about as long as the image, and beyond it: their walk over the pixels must end, too. */
+static void strides_past_the_image(void **state)
+{
+    static const char *const text[] = {"mb2ic2ih7iw4oc3kh3kw3sh4sw3ph1pw1", "ic2ih5oc2kh3sh5ph2",
+                                       "ic3ih6iw1oc2kh3kw1sh2sw7ph1pw0", "mb1ic1ih5oc1oh3kh3sh2147483647ph0"};
+    cnn_error err = {.message = ""};
+    for (size_t i = 0; i < sizeof text / sizeof *text; i++) {
+        const cnn_problem p = problem_of(CNN_OP_CONV, text[i], CNN_F32, CNN_NCHW);
+        vf_case c;
+        assert_int_equal(vf_case_make(&c, &p, CNN_BWD_D, VF_INTEGERS, 0, 5, NULL, &err), CNN_OK);
+        compare(text[i], &c, "dx");
+        vf_case_free(&c);
+    }
+}
+
 /* Thread counts do not change the reference. */
 static void threads_change_nothing(void **state)
 {
@@ -164,6 +179,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(convolution_is_the_definition),
+        cmocka_unit_test(strides_past_the_image),
         cmocka_unit_test(threads_change_nothing),
         cmocka_unit_test(small_examples),
     };

@@ -185,8 +185,8 @@ static bool find_pixels(const conv_task *t, const reading *r, int64_t i, int64_t
     connect_fn *const connect = t->forward ? read_by_output : written_from_input;
     int64_t row = -1, last_row = -1;
     bool any = false;
-    if (t->down * t->right > 1 && ((r->row[0] + t->rows.p - i * t->rows.d) % t->down != 0 ||
-                                   (r->col[0] + t->cols.p - j * t->cols.d) % t->right != 0))
+    if (t->down * t->right > 1 && ((r->row[0] + t->rows.p - i * t->rows.d) % t->rows.s != 0 ||
+                                   (r->col[0] + t->cols.p - j * t->cols.d) % t->cols.s != 0))
         return false; /* and so it is for all of them */
     for (int64_t e = 0; e < r->count; e++) {
         if (r->row[e] != last_row) row = connect_row(t, t->forward, r->row[e], i), last_row = r->row[e];
@@ -418,7 +418,8 @@ void vf_reference_conv(const vf_call *call)
         .right = 1,
         .forward = call->dir == CNN_FWD};
     if (call->beta != 0.0) t.before = vf_in(call, result[call->dir]), t.before_b = vf_in(call, "db");
-    if (call->dir == CNN_BWD_D && d->kd * d->id * d->od == 1) t.down = d->sh, t.right = d->sw;
+    if (call->dir == CNN_BWD_D && d->kd * d->id * d->od == 1) /* a stride past the image: each pixel is alone */
+        t.down = d->sh < d->ih ? d->sh : d->ih, t.right = d->sw < d->iw ? d->sw : d->iw;
     t.blocks = call->dir == CNN_BWD_W ? (t.icg * t.taps + BLOCK - 1) / BLOCK : blocks_of_plane(&t);
     if (t.out.value != NULL)
         parallel_for(call->pool, (call->dir == CNN_BWD_W ? d->g : d->mb * d->g) * t.blocks,
