@@ -153,7 +153,7 @@ const cnn_impl *cnn_impl_cpu(void)
         .profile = &cpu_profile,
         .peaks = &cpu_peaks,
         .trainers = &cpu_trainers,
-        .dtypes = 1u << CNN_F32 | 1u << CNN_F64 | 1u << CNN_F16 | 1u << CNN_BF16,
+        .dtypes = (1u << CNN_DTYPE_COUNT) - 1,
     };
     return &impl;
 }

@@ -58,7 +58,7 @@ typedef struct cpu_kernels {
     cpu_plan_fn *plan;
 } cpu_kernels;
 extern const cpu_kernels cpu_conv_naive, cpu_conv3d_naive, cpu_conv_direct, cpu_conv_im2col, cpu_conv_winograd,
-    cpu_fc_naive, cpu_fc_gemm;
+    cpu_fc_naive, cpu_fc_gemm, cpu_whole_naive, cpu_whole_pairs;
 
 /* plan.c: cnn_impl.supports, prepare and release, and the slots of conv and FC: the algorithm chooses the kernel. */
 cnn_status cpu_supports(cnn_context *, const cnn_request *, cnn_error *);
@@ -68,6 +68,11 @@ cnn_status cpu_weighted_run(cnn_context *, const cnn_plan *, const cnn_weighted_
 
 /* half.c: f16 and bf16, by the kernels for f32: the problem that these are for, and the workspace that it takes, *bytes
  * of which are the kernel's own. */
+static inline bool cpu_reads_half(const cnn_problem *problem)
+{
+    const cnn_dtype factor = cnn_part_dtype(problem->u.type.dtype, CNN_PART_FACTOR);
+    return factor == CNN_F16 || factor == CNN_BF16;
+}
 cnn_problem cpu_as_f32(const cnn_problem *);
 cnn_status cpu_half_workspace(const cnn_problem *, size_t *bytes, cnn_error *);
 typedef cnn_status cpu_map_fwd(cnn_context *, const cnn_plan *, const cnn_map_fwd_args *, cnn_error *);

@@ -104,14 +104,18 @@ typedef struct half_run {
     cnn_context *context;
     cnn_plan plan; /* of the same problem in f32 */
     cpu_arena arena;
-    bool f16;
+    bool f16, joined; /* joined: results are f32 as they are */
     sizes size;
 } half_run;
 
 /* What the kernel's own workspace leaves is for the copies. */
 static half_run begin(cnn_context *context, const cnn_plan *plan, void *workspace)
 {
-    half_run r = {.context = context, .plan = *plan, .f16 = plan->problem.u.type.dtype == CNN_F16};
+    const cnn_dtype dtype = plan->problem.u.type.dtype;
+    half_run r = {.context = context,
+                  .plan = *plan,
+                  .f16 = cnn_part_dtype(dtype, CNN_PART_FACTOR) == CNN_F16,
+                  .joined = cnn_is_joined(dtype)};
     r.plan.problem = cpu_as_f32(&plan->problem);
     r.size = sizes_of(&plan->problem);
     size_t copies = 0;
@@ -136,9 +140,15 @@ static void *copy(half_run *r, const void *array, bool read, int64_t count)
     return made;
 }
 
+/* Of what is computed, or added to it. */
+static void *result(half_run *r, void *array, bool read, int64_t count)
+{
+    return r->joined ? array : copy(r, array, read, count);
+}
+
 static void store(half_run *r, const void *from, void *to, int64_t count)
 {
-    if (to != NULL) convert(r, half_narrow_variants, from, to, count);
+    if (to != NULL && from != to) convert(r, half_narrow_variants, from, to, count);
 }
 
 cnn_status cpu_half_weighted(cnn_context *context, const cnn_plan *plan, const cnn_weighted_args *args, cnn_error *err)
@@ -149,9 +159,10 @@ cnn_status cpu_half_weighted(cnn_context *context, const cnn_plan *plan, const c
     if (!data) a.x = copy(&r, args->x, true, r.size.x);
     if (plan->dir != CNN_BWD_W) a.w = copy(&r, args->w, true, r.size.w);
     if (!forward) a.dy = copy(&r, args->dy, true, r.size.y);
-    if (forward) a.b = copy(&r, args->b, true, r.size.b), a.y = copy(&r, args->y, adds, r.size.y);
-    if (data) a.dx = copy(&r, args->dx, adds, r.size.x);
-    if (!forward && !data) a.dw = copy(&r, args->dw, adds, r.size.w), a.db = copy(&r, args->db, adds, r.size.b);
+    if (forward) a.b = r.joined ? args->b : copy(&r, args->b, true, r.size.b);
+    if (forward) a.y = result(&r, args->y, adds, r.size.y);
+    if (data) a.dx = result(&r, args->dx, adds, r.size.x);
+    if (!forward && !data) a.dw = result(&r, args->dw, adds, r.size.w), a.db = result(&r, args->db, adds, r.size.b);
     cpu_phase((const cpu_context *)context, "widen");
     const cnn_status status = cpu_weighted_run(context, &r.plan, &a, err);
     store(&r, a.y, args->y, forward ? r.size.y : 0);

@@ -5,8 +5,10 @@
 
 #include <stdlib.h>
 
-static const cpu_kernels *kernels_of(cnn_op op, int64_t id)
+static const cpu_kernels *kernels_of(const cnn_problem *p, int64_t id)
 {
+    const cnn_op op = p->op;
+    if (cnn_sums_whole(p->u.type.dtype)) return id == CPU_NAIVE ? &cpu_whole_naive : &cpu_whole_pairs;
     if (op == CNN_OP_FC) return id == CPU_GEMM ? &cpu_fc_gemm : &cpu_fc_naive;
     if (id == CPU_DIRECT) return &cpu_conv_direct;
     if (id == CPU_IM2COL) return &cpu_conv_im2col;
@@ -18,15 +20,19 @@ static const cpu_kernels *kernels_of(cnn_op op, int64_t id)
 static cnn_status make_plan(const cpu_context *cpu, const cnn_request *r, void **state, size_t *bytes, cnn_error *err)
 {
     const cnn_problem *p = r->problem;
-    if (cnn_is_half(p->u.type.dtype)) {
+    if (cpu_reads_half(p)) {
         const cnn_problem wide = cpu_as_f32(p);
         const cnn_request its = {&wide, r->dir, r->algorithm, r->knobs};
         const cnn_status status = make_plan(cpu, &its, state, bytes, err);
         return status == CNN_OK ? cpu_half_workspace(p, bytes, err) : status;
     }
+    if (cnn_sums_whole(p->u.type.dtype) && (r->algorithm->id == CPU_IM2COL || r->algorithm->id == CPU_WINOGRAD))
+        return CNN_FAIL(err, CNN_UNSUPPORTED,
+                        "%s in %s: integers are multiplied by the algorithms direct, gemm and naive",
+                        r->algorithm->name, cnn_dtype_name(p->u.type.dtype));
     *bytes = p->op == CNN_OP_LOSS ? cpu_loss_workspace(&p->u.loss, r->dir) : 0;
     if (!cnn_is_weighted(p)) return CNN_OK;
-    cpu_plan_fn *const plan = kernels_of(p->op, r->algorithm->id)->plan;
+    cpu_plan_fn *const plan = kernels_of(p, r->algorithm->id)->plan;
     return plan ? plan(cpu, r, state, bytes, err) : CNN_OK;
 }
 
@@ -59,8 +65,8 @@ void cpu_release(cnn_context *context, cnn_plan *plan)
 
 cnn_status cpu_weighted_run(cnn_context *context, const cnn_plan *plan, const cnn_weighted_args *args, cnn_error *err)
 {
-    if (cnn_is_half(plan->problem.u.type.dtype)) return cpu_half_weighted(context, plan, args, err);
-    kernels_of(plan->problem.op, plan->algorithm.id)->run((const cpu_context *)context, plan, args);
+    if (cpu_reads_half(&plan->problem)) return cpu_half_weighted(context, plan, args, err);
+    kernels_of(&plan->problem, plan->algorithm.id)->run((const cpu_context *)context, plan, args);
     return CNN_OK;
 }
 

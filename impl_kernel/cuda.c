@@ -129,7 +129,9 @@ static cnn_status add(cnn_context *context, const cnn_plan *plan, void *y, const
 {
     cnn_plan sum = *plan;
     const cnn_join_args args = {.x = {y, x}, .y = y};
-    const cnn_add_desc desc = {.t = plan->problem.u.type, .mb = 1, .ic = 1, .ih = 1, .iw = count};
+    const cnn_type *t = &plan->problem.u.type;
+    const cnn_dtype dtype = cnn_part_dtype(t->dtype, CNN_PART_RESULT);
+    const cnn_add_desc desc = {.t = {dtype, dtype, t->layout, t->math}, .mb = 1, .ic = 1, .ih = 1, .iw = count};
     sum.problem.op = CNN_OP_ADD;
     sum.problem.u.add = desc;
     return cuda_add_fwd(context, &sum, &args, err);

@@ -2,6 +2,8 @@
  * kernel's parameters are those of --args, and, emulated, the launch. */
 #include "impl_kernel/parts.h"
 
+#include "harness/cnn/shape.h"
+
 #include <ctype.h>
 #include <string.h>
 
@@ -57,9 +59,36 @@ void kernel_put_cuda_text(const char *text, FILE *out)
 
 void kernel_put_cuda_begin(FILE *out) { fputs("#include \"harness/cuda/emulated/emulated.h\"\n", out); }
 
+static void put_parameters(const kernel *k, const char *beta, FILE *out)
+{
+    for (int i = 0; i < k->n_args; i++) {
+        const bool array = k->args[i].kind == KERNEL_ARRAY;
+        fprintf(out, "%s%s%s", i > 0 ? ", " : "",
+                k->args[i].kind == KERNEL_SIZE   ? "int"
+                : k->args[i].kind == KERNEL_BETA ? beta
+                                                 : kernel_type(k, k->args[i].text),
+                array ? " *" : "");
+    }
+}
+
+/* "float * for each array"; of a joined type "unsigned char * for x, signed char * for w, int * for y". */
+static void put_types(const kernel *k, FILE *out)
+{
+    const char *before = "";
+    if (!cnn_is_joined(k->spec.type.dtype)) {
+        fprintf(out, "%s * for each array", kernel_type(k, "x"));
+        return;
+    }
+    for (int i = 0; i < k->n_args; i++) {
+        if (k->args[i].kind != KERNEL_ARRAY) continue;
+        fprintf(out, "%s%s * for %s", before, kernel_type(k, k->args[i].text), k->args[i].text);
+        before = ", ";
+    }
+}
+
 static void put_check(const kernel *k, FILE *out)
 {
-    const char *type = kernel_type(k), *beta = kernel_beta_type(k);
+    const char *beta = kernel_beta_type(k);
     fputs("template <class T, class U> struct benchcnn_is { static constexpr bool value = false; };\n"
           "template <class T> struct benchcnn_is<T, T> { static constexpr bool value = true; };\n"
           "template <class T> struct benchcnn_is<const T *, T *> { static constexpr bool value = true; };\n"
@@ -73,23 +102,16 @@ static void put_check(const kernel *k, FILE *out)
           "};\n#line 1\n",
           out);
     fprintf(out, "static_assert(benchcnn_fits<decltype(&%s), benchcnn_list<", k->function);
-    for (int i = 0; i < k->n_args; i++)
-        fprintf(out, "%s%s%s", i > 0 ? ", " : "",
-                k->args[i].kind == KERNEL_SIZE   ? "int"
-                : k->args[i].kind == KERNEL_BETA ? beta
-                                                 : type,
-                k->args[i].kind == KERNEL_ARRAY ? " *" : "");
-    fprintf(out,
-            ">>::value, \"the parameters of %s are not what --args lists: %s * for each array, const or not, int for "
-            "each size, %s for beta\");\n",
-            k->function, type, beta);
+    put_parameters(k, beta, out);
+    fprintf(out, ">>::value, \"the parameters of %s are not what --args lists: ", k->function);
+    put_types(k, out);
+    fprintf(out, ", const or not, int for each size, %s for beta\");\n", beta);
 }
 
 void kernel_put_cuda_call(const kernel *k, FILE *out)
 {
     put_check(k, out);
 #ifdef BENCHCNN_CUDA_EMULATED
-    const char *type = kernel_type(k);
     fprintf(out, "extern \"C\" const void *const benchcnn_kernel = reinterpret_cast<const void *>(&%s);\n",
             k->function);
     fputs("extern \"C\" int benchcnn_call(const emulated_launch_shape *benchcnn_s, void *const *benchcnn_a,\n"
@@ -98,7 +120,8 @@ void kernel_put_cuda_call(const kernel *k, FILE *out)
           out);
     fprintf(out, "    return static_cast<int>(emulated_launch(*benchcnn_s, &%s", k->function);
     for (int i = 0; i < k->n_args; i++) {
-        if (k->args[i].kind == KERNEL_ARRAY) fprintf(out, ", static_cast<%s *>(benchcnn_a[%d])", type, i);
+        if (k->args[i].kind == KERNEL_ARRAY)
+            fprintf(out, ", static_cast<%s *>(benchcnn_a[%d])", kernel_type(k, k->args[i].text), i);
         if (k->args[i].kind == KERNEL_SIZE) fprintf(out, ", static_cast<int>(benchcnn_n[%d])", i);
         if (k->args[i].kind == KERNEL_BETA) fprintf(out, ", static_cast<%s>(benchcnn_beta)", kernel_beta_type(k));
     }

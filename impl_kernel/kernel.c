@@ -2,6 +2,7 @@
 #include "impl_kernel/parts.h"
 
 #include "harness/base/text.h"
+#include "harness/cnn/shape.h"
 
 #include <ctype.h>
 #include <limits.h>
@@ -143,7 +144,8 @@ static void fill_identity(kernel *k)
     const uint32_t op = 1u << k->spec.op;
     char shown[sizeof k->doc];
     snprintf(k->doc, sizeof k->doc, "%s, of a file given by --kernel", k->function);
-    /* what the program adds behind a kernel that does not add by itself would be rounded twice in f16 and bf16 */
+    /* what the program adds behind a kernel that does not add by itself would be rounded twice in f16 and bf16; of s32
+     * it adds nothing */
     k->algorithm =
         (cnn_algorithm){.doc = k->doc, .ops = op, .flags = k->beta ? 0 : CNN_ALGO_REPLACES, .amplification = 1};
     snprintf(k->algorithm.name, sizeof k->algorithm.name, "%s", k->function);
@@ -165,19 +167,31 @@ static void fill_identity(kernel *k)
     impl->dtypes = (1u << CNN_DTYPE_COUNT) - 1; /* it is compiled for one of them: kernel_evaluate() */
 }
 
-const char *kernel_type(const kernel *k)
+/* What an array holds: the factors of products are x, w and dy. */
+static cnn_part part_of(const kernel *k, const char *array)
 {
-    static const char *const c[CNN_DTYPE_COUNT] = {"float", "double", "void", "void"}, /* any pointer */
-        *const cuda[CNN_DTYPE_COUNT] = {"float", "double", "__half", "__nv_bfloat16"};
-    return (kernel_is_cuda(k) ? cuda : c)[k->spec.type.dtype];
+    if (strcmp(array, "w") == 0) return CNN_PART_WEIGHTS;
+    const bool factor = strcmp(array, "x") == 0 || (strcmp(array, "dy") == 0 && k->dir != CNN_FWD);
+    return factor ? CNN_PART_FACTOR : CNN_PART_RESULT;
+}
+
+const char *kernel_type(const kernel *k, const char *array)
+{
+    static const char *const c[CNN_NUMBER_COUNT] = {
+        [CNN_F32] = "float", [CNN_F64] = "double",       [CNN_F16] = "void", /* any pointer */
+        [CNN_BF16] = "void", [CNN_U8] = "unsigned char", [CNN_S8] = "signed char", [CNN_S32] = "int"};
+    const cnn_dtype dtype = cnn_part_dtype(k->spec.type.dtype, part_of(k, array));
+    if (!kernel_is_cuda(k) || c[dtype][0] != 'v') return c[dtype];
+    return dtype == CNN_F16 ? "__half" : "__nv_bfloat16";
 }
 
 const char *kernel_beta_type(const kernel *k) { return k->spec.type.dtype == CNN_F64 ? "double" : "float"; }
 
 const char *kernel_header(const kernel *k)
 {
+    const cnn_dtype factor = cnn_part_dtype(k->spec.type.dtype, CNN_PART_FACTOR);
     if (!kernel_is_cuda(k)) return NULL;
-    return k->spec.type.dtype == CNN_F16 ? "cuda_fp16.h" : k->spec.type.dtype == CNN_BF16 ? "cuda_bf16.h" : NULL;
+    return factor == CNN_F16 ? "cuda_fp16.h" : factor == CNN_BF16 ? "cuda_bf16.h" : NULL;
 }
 
 static void fill_device(kernel *k)

@@ -93,7 +93,7 @@ void kernel_fill_cuda(kernel *k);
 void kernel_leave_cuda_knobs(kernel_spec *spec);
 /* kernel.c: the type of its arrays' elements as its text names it (of C functions for f16 and bf16 "void": a pointer of
  * any kind), that of beta, and the header that has it; NULL: none is needed. */
-const char *kernel_type(const kernel *k);
+const char *kernel_type(const kernel *k, const char *array);
 const char *kernel_beta_type(const kernel *k);
 const char *kernel_header(const kernel *k);
 /* kernel.c: which kernel it is, and how it was compiled. */

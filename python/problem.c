@@ -60,7 +60,8 @@ const char *api_problem_text(const api_problem *problem) { return problem->text;
 void api_describe_array(const cnn_operand *o, const cnn_type *type, void *data, api_array *array)
 {
     const bool weights = strcmp(o->name, "dw") == 0 || (strcmp(o->name, "w") == 0 && o->access == CNN_IN);
-    static const int reals[CNN_DTYPE_COUNT] = {[CNN_F32] = 0, [CNN_F64] = 1, [CNN_F16] = 4, [CNN_BF16] = 5};
+    static const int reals[CNN_NUMBER_COUNT] = {
+        [CNN_F32] = 0, [CNN_F64] = 1, [CNN_S32] = 2, [CNN_F16] = 4, [CNN_BF16] = 5, [CNN_U8] = 6, [CNN_S8] = 7};
     *array = (api_array){.name = o->name,
                          .access = (int)o->access,
                          .type = o->elem == CNN_ELEM_I32   ? 2

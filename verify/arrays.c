@@ -49,7 +49,7 @@ static bool reads_nan(const vf_case *c)
  * maximum), where an input holds one. Elsewhere a NaN that both sides have is wrong on both. */
 static void settle_not_finite(const vf_case *c, const vf_run *run, const verify_arrays *a)
 {
-    const double most = cnn_largest(c->call.problem->u.type.dtype);
+    const double most = cnn_largest(cnn_part_dtype(c->call.problem->u.type.dtype, CNN_PART_RESULT));
     const bool nan_in = reads_nan(c);
     for (int i = 0; i < c->call.count; i++) {
         if (c->after[i] == NULL) continue;

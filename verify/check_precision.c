@@ -92,7 +92,8 @@ static void fill(vf_case *c, bool normwise, int64_t *singles)
 {
     const cnn_conv_desc d = vf_as_conv(&c->problem);
     const cnn_type *t = &c->problem.u.type;
-    const bool f16 = t->dtype == CNN_F16 || (t->dtype == CNN_F32 && t->math == CNN_MATH_F16);
+    const bool f16 =
+        cnn_part_dtype(t->dtype, CNN_PART_FACTOR) == CNN_F16 || (t->dtype == CNN_F32 && t->math == CNN_MATH_F16);
     const char *name = c->call.dir == CNN_BWD_W ? "dy" : "w";
     const bool one = normwise || f16; /* binade; several, by which no kernel tells these from other data */
     cnn_rng rng = rng_stream(c->seed, 5000);
@@ -239,6 +240,10 @@ cnn_status vf_check_precision(const vf_subject *s, verify_result *result, cnn_er
     cnn_status status = CNN_OK;
     if (!cnn_is_weighted(s->problem)) {
         vf_set(result, VERIFY_SKIPPED, "for sums of products; here the bound tells");
+        return CNN_OK;
+    }
+    if (cnn_sums_whole(s->problem->u.type.dtype)) {
+        vf_set(result, VERIFY_SKIPPED, "integers have no precision: they are equal or wrong");
         return CNN_OK;
     }
     errors *all = calloc(1, sizeof *all);

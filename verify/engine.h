@@ -129,8 +129,8 @@ void vf_tell_failure(const vf_subject *s, const vf_case *c, const vf_run *run, c
 /* The variants that an algorithm is run on (case.h): variant 1 of a sum has beta 1, which some are not asked for. */
 static inline int vf_variants_of(const vf_subject *s)
 {
-    const bool replaces =
-        cnn_is_weighted(s->problem) && cnn_is_half(s->problem->u.type.dtype) && s->algorithm->flags & CNN_ALGO_REPLACES;
+    const bool replaces = cnn_is_weighted(s->problem) && s->algorithm->flags & CNN_ALGO_REPLACES &&
+                          (cnn_is_half(s->problem->u.type.dtype) || cnn_sums_whole(s->problem->u.type.dtype));
     return replaces ? 1 : vf_variants(s->problem, s->dir);
 }
 
@@ -141,6 +141,8 @@ static inline uint64_t vf_other_seed(const vf_subject *s) { return ~s->engine->o
 void vf_explain(const vf_subject *s, const vf_case *c, const vf_run *run, verify_result *result);
 /* explain_half.c: the same of what is wrong with f16 and bf16 alone. */
 void vf_explain_half(const vf_subject *s, const vf_case *c, const vf_run *run, verify_result *result);
+/* explain_whole.c: and of what is wrong with sums of integers. */
+void vf_explain_whole(const vf_subject *s, const vf_case *c, const vf_run *run, verify_result *result);
 
 /* beta.c: where a case with beta 1 failed, and all before it held: says so in result->worst if it is beta's fault.
  * What is in the way of finding out is no error: the failure stands. */

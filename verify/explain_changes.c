@@ -57,6 +57,40 @@ bool vf_change_w_channels(vf_case *c, const vf_case *earlier)
     return true;
 }
 
+/* ---- Bytes of `dtype` read as those of the other type. */
+
+static bool reread(vf_case *c, const char *name, cnn_dtype dtype)
+{
+    const cnn_operand *o;
+    double *v = input(c, name, &o);
+    bool any = false;
+    if (v == NULL || cnn_elem_dtype(&c->problem.u.type, o->elem) != dtype) return false;
+    for (int64_t i = 0; i < o->count; i++) {
+        const double moved = v[i] < 0.0 ? 256.0 : dtype == CNN_U8 && v[i] > 127.0 ? -256.0 : 0.0;
+        any = any || moved != 0.0;
+        v[i] += moved;
+    }
+    return any;
+}
+
+bool vf_change_x_signed(vf_case *c, const vf_case *earlier)
+{
+    (void)earlier;
+    return reread(c, "x", CNN_U8);
+}
+
+bool vf_change_x_unsigned(vf_case *c, const vf_case *earlier)
+{
+    (void)earlier;
+    return reread(c, "x", CNN_S8);
+}
+
+bool vf_change_w_unsigned(vf_case *c, const vf_case *earlier)
+{
+    (void)earlier;
+    return reread(c, "w", CNN_S8);
+}
+
 /* ---- Bias: each value by a factor, or all the first one's. */
 
 static bool change_bias(vf_case *c, bool first, double factor)

@@ -48,7 +48,8 @@ static bool plan_integers(const vf_subject *s, int variant, integer_plan *plan)
     const int widest = vf_wide_bits(s->problem);
     const int64_t size = (int64_t)vf_terms(s->problem, s->dir);
     *plan = (integer_plan){.size = size, .small = SMALL, .sparse_bits = 1, .other_bits = widest};
-    if (cnn_is_half(s->problem->u.type.dtype)) return false; /* what is stored is not what is summed up */
+    if (cnn_is_half(s->problem->u.type.dtype) || cnn_sums_whole(s->problem->u.type.dtype))
+        return false; /* what is stored is not what is summed up; whole numbers have no room for a unit */
     if (s->rounding.normwise) return plan_transform(plan, &s->rounding);
     if (variant == 1) {
         plan->other_bits = 1;

@@ -68,7 +68,8 @@ cnn_status vf_judge_positive(const vf_subject *s, verify_result *result, cnn_err
     vf_case c;
     vf_run run;
     vf_elements e;
-    if (s->rounding.normwise || cnn_is_half(t->dtype) || (t->dtype == CNN_F32 && t->math != CNN_MATH_F32))
+    if (s->rounding.normwise || cnn_is_half(cnn_part_dtype(t->dtype, CNN_PART_FACTOR)) ||
+        (t->dtype == CNN_F32 && t->math != CNN_MATH_F32))
         return CNN_OK;
     if (vf_terms(s->problem, s->dir) > terms_most) return CNN_OK;
     cnn_status status = vf_go_on(&s->engine->options, err);

@@ -100,6 +100,12 @@ cnn_status vf_find_sums(const vf_subject *s, sum_findings *found, verify_result 
                cnn_dtype_name(s->problem->u.type.dtype));
         return CNN_OK;
     }
+    if (cnn_is_joined(s->problem->u.type.dtype)) {
+        vf_set(result, VERIFY_SKIPPED,
+               "cannot tell: factors as short as those of %s cannot hide one term behind another",
+               cnn_dtype_name(s->problem->u.type.dtype));
+        return CNN_OK;
+    }
     const cnn_status status = find_all(s, found, result, err);
     if (status != CNN_UNSUPPORTED) return status;
     vf_set(result, VERIFY_SKIPPED, "cannot tell: %s", err->message);

@@ -8,6 +8,11 @@
 #include <stdlib.h>
 #include <sys/random.h>
 
+double judge_draw_input(const cnn_type *t, cnn_rng *rng)
+{
+    return cnn_sums_whole(t->dtype) ? (double)rng_int(rng, 0, 127) : rng_real(rng, -1, 1);
+}
+
 double judge_factor_at(const judge_basis *b, const cnn_operand *o, int64_t index)
 {
     return b->factors[vf_position(&b->c->problem, o, index) % JUDGE_FACTORS];
@@ -46,9 +51,11 @@ static cnn_status pull(const judge_basis *b, int input, int output, const double
 {
     const vf_call *call = &b->c->call;
     const char to = letter(&call->operands[input]), from = letter(&call->operands[output]);
+    cnn_problem plain = b->c->problem; /* in which all directions are asked for */
     vf_call dual;
     double *zeros = NULL;
-    cnn_status status = vf_call_init(&dual, &b->c->problem, towards(to), pool, err);
+    if (cnn_is_joined(plain.u.type.dtype)) plain.u.type.dtype = plain.u.type.weights = CNN_F64;
+    cnn_status status = vf_call_init(&dual, &plain, towards(to), pool, err);
     for (int i = 0; status == CNN_OK && i < dual.count; i++) {
         const cnn_operand *o = &dual.operands[i];
         const char which = letter(o);
@@ -135,9 +142,10 @@ static cnn_status fill_pool(judge_basis *b, int input, cnn_rng *rng, cnn_error *
     b->pool = malloc(b->pool_bytes);
     if (!b->pool) return CNN_FAIL(err, CNN_OUT_OF_MEMORY, "no memory for %lld random inputs", (long long)count);
     const cnn_type *t = &b->c->problem.u.type;
-    const bool tails = t->math != CNN_MATH_F16 && t->dtype != CNN_F16;
+    const bool whole = cnn_sums_whole(t->dtype);
+    const bool tails = !whole && t->math != CNN_MATH_F16 && cnn_part_dtype(t->dtype, CNN_PART_FACTOR) != CNN_F16;
     for (int64_t i = 0; i < count; i++) {
-        const double value = rng_real(rng, -1, 1); /* one in TAILS is tiny, as in the case's inputs (lines.h) */
+        const double value = judge_draw_input(t, rng); /* one in TAILS is tiny, as in the case's inputs (lines.h) */
         const bool tail = tails && rng_int(rng, 0, TAILS - 1) == 0;
         vf_pack_element(&b->c->problem, o, tail ? ldexp(value, -(int)rng_int(rng, 0, DEPTH)) : value,
                         b->pool + (size_t)i * size);

@@ -34,6 +34,8 @@ void judge_basis_close(judge_basis *b); /* NULL is accepted */
 
 /* Outputs that are projected: those of the problem's type. */
 bool judge_is_projected(const vf_case *c, int operand);
+/* A number as fresh inputs have them: a real, or a whole number that u8 and s8 hold alike. */
+double judge_draw_input(const cnn_type *type, cnn_rng *rng);
 double judge_factor_at(const judge_basis *b, const cnn_operand *o, int64_t index);
 /* Whether the input may get other numbers as a whole. */
 bool judge_has_pullback(const judge_basis *b, int operand);

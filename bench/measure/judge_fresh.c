@@ -34,7 +34,7 @@ static cnn_status draw_each(judge *j, cnn_error *err)
     const size_t size = o->bytes / (size_t)o->count;
     char *mine = j->lead[j->fresh];
     for (size_t at = 0; at < span_bytes(j); at += size)
-        vf_pack_element(&j->c.problem, o, rng_real(&j->rng, -1, 1), mine + at);
+        vf_pack_element(&j->c.problem, o, judge_draw_input(&j->c.problem.u.type, &j->rng), mine + at);
     return cnn_mem_upload(j->hands.session, where(j), mine, span_bytes(j), err);
 }
 

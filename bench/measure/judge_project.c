@@ -26,6 +26,7 @@ static double allowed_of(const judge *j, int operand)
         roots += sqrt(n);
         count++;
     }
+    if (cnn_sums_whole(j->c.problem.u.type.dtype)) return 0.25; /* a whole number is off by one, times 0.5, at least */
     const double limit = vf_rms_limit(&r, count > 0 ? roots / (double)count : 0);
     return TIMES * sqrt(limit * limit * squares + stored);
 }
@@ -77,7 +78,7 @@ static double sum_f64(const double *values, int64_t count, const double *factors
     return sum;
 }
 
-static double sum_half(cnn_dtype dtype, const void *values, int64_t count, const double *factors)
+static double sum_other(cnn_dtype dtype, const void *values, int64_t count, const double *factors)
 {
     double sum = 0;
     for (int64_t i = 0; i < count; i++) sum += cnn_number_get(dtype, values, i) * factors[i % JUDGE_FACTORS];
@@ -86,8 +87,8 @@ static double sum_half(cnn_dtype dtype, const void *values, int64_t count, const
 
 static double sum_bytes(cnn_dtype dtype, const void *bytes, int64_t count, const double *factors)
 {
-    if (cnn_is_half(dtype)) return sum_half(dtype, bytes, count, factors);
-    return dtype == CNN_F64 ? sum_f64(bytes, count, factors) : sum_f32(bytes, count, factors);
+    if (dtype == CNN_F64) return sum_f64(bytes, count, factors);
+    return dtype == CNN_F32 ? sum_f32(bytes, count, factors) : sum_other(dtype, bytes, count, factors);
 }
 
 /* Host memory is read where it is. */

@@ -11,8 +11,9 @@
 static inline cnn_type bench_ceiling_type(const cnn_type *t)
 {
     cnn_type type = *t;
-    if (t->dtype == CNN_F16) type.math = CNN_MATH_F16;
-    if (t->dtype == CNN_BF16) type.math = CNN_MATH_BF16;
+    const cnn_dtype factor = cnn_part_dtype(t->dtype, CNN_PART_FACTOR);
+    if (factor == CNN_F16) type.math = CNN_MATH_F16;
+    if (factor == CNN_BF16) type.math = CNN_MATH_BF16;
     if (type.math != t->math) type.dtype = type.weights = CNN_F32;
     return type;
 }

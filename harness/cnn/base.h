@@ -58,14 +58,35 @@ cnn_error_set(cnn_error *err, cnn_status status, const char *file, int line, con
 #define CNN_FAIL(err, status, ...) cnn_error_set((err), (status), __FILE__, __LINE__, __VA_ARGS__)
 
 /* Enumerations that have names in text: a list of X(ID, text); cnn/shape.h has the names. */
-#define CNN_DTYPE_LIST(X) X(F32, "f32", 4) X(F64, "f64", 8) X(F16, "f16", 2) X(BF16, "bf16", 2) /* and the bytes */
+#define CNN_DTYPE_LIST(X)                                                                                              \
+    X(F32, "f32", 4)                                                                                                   \
+    X(F64, "f64", 8)                                                                                                   \
+    X(F16, "f16", 2)                                                                                                   \
+    X(BF16, "bf16", 2)                                                                                                 \
+    X(U8_S8_S32, "u8:s8:s32", 4)                                                                                       \
+    X(S8_S8_S32, "s8:s8:s32", 4)                                                                                       \
+    X(F16_F16_F32, "f16:f16:f32", 4)                                                                                   \
+    X(BF16_BF16_F32, "bf16:bf16:f32", 4) /* and the bytes; of joined ones, those of the result */
+/* Of what such a problem is joined, in the order of its name: the two factors of each product, activations before
+ * weights (x before dy), and the result with what is added to it: y and b, dx, dw and db. */
+#define CNN_JOINED_LIST(X)                                                                                             \
+    X(U8_S8_S32, U8, S8, S32)                                                                                          \
+    X(S8_S8_S32, S8, S8, S32)                                                                                          \
+    X(F16_F16_F32, F16, F16, F32)                                                                                      \
+    X(BF16_BF16_F32, BF16, BF16, F32)
+/* Types that an array of a joined problem can have, and no problem of its own. */
+#define CNN_WHOLE_LIST(X) X(U8, "u8", 1) X(S8, "s8", 1) X(S32, "s32", 4)
 #define CNN_LAYOUT_LIST(X) X(NCHW, "nchw") X(NHWC, "nhwc")
 #define CNN_MATH_LIST(X) X(F32, "f32") X(TF32, "tf32") X(F16, "f16") X(BF16, "bf16")
 #define CNN_DIR_LIST(X) X(FWD, "FWD") X(BWD_D, "BWD_D") X(BWD_W, "BWD_W")
 
 #define CNN_ID(id, text) CNN_##id,
 #define CNN_DTYPE_ID(id, text, bytes) CNN_##id,
-typedef enum cnn_dtype { CNN_DTYPE_LIST(CNN_DTYPE_ID) CNN_DTYPE_COUNT } cnn_dtype;
+typedef enum cnn_dtype {
+    CNN_DTYPE_LIST(CNN_DTYPE_ID) CNN_DTYPE_COUNT,
+    CNN_BEFORE_WHOLE = CNN_DTYPE_COUNT - 1,
+    CNN_WHOLE_LIST(CNN_DTYPE_ID) CNN_NUMBER_COUNT
+} cnn_dtype;
 typedef enum cnn_layout { CNN_LAYOUT_LIST(CNN_ID) CNN_LAYOUT_COUNT } cnn_layout;
 
 /* What the arithmetic may use. CNN_MATH_F32 is strict: products and sums are no less precise than the dtype, and with
@@ -98,7 +119,7 @@ typedef enum cnn_dir { CNN_DIR_LIST(CNN_ID) CNN_DIR_COUNT } cnn_dir;
 typedef enum cnn_op { CNN_OP_LIST(CNN_OP_ID) CNN_OP_COUNT } cnn_op;
 
 /* `dtype` is that of activations and their gradients; `weights` that of weights, biases, statistics and optimizer
- * state. No problem has two of them as yet (cnn_problem_check). */
+ * state. They are the same (cnn_problem_check): where arrays differ, it is a joined one. */
 typedef struct cnn_type {
     cnn_dtype dtype, weights;
     cnn_layout layout;

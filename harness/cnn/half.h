@@ -62,18 +62,30 @@ static inline double cnn_half_to(cnn_half_format f, uint16_t code)
     return code & 0x8000u ? -size : size;
 }
 
+/* The least and the largest number of a type of integers. */
+static inline double cnn_whole_least(cnn_dtype dtype)
+{
+    return dtype == CNN_U8 ? 0 : dtype == CNN_S8 ? -128 : INT32_MIN;
+}
+static inline double cnn_whole_most(cnn_dtype dtype)
+{
+    return dtype == CNN_U8 ? 255 : dtype == CNN_S8 ? 127 : INT32_MAX;
+}
+
 /* The largest finite number. */
 static inline double cnn_largest(cnn_dtype dtype)
 {
     const cnn_half_format f = cnn_half_of(dtype);
+    if (cnn_is_whole(dtype)) return cnn_whole_most(dtype);
     if (f.exponent != 0) return ldexp(2.0 - ldexp(1.0, -f.fraction), (1 << (f.exponent - 1)) - 1);
     return dtype == CNN_F64 ? DBL_MAX : (double)FLT_MAX;
 }
 
-/* What a number becomes that is stored in this type. */
+/* What a number becomes that is stored in this type: of integers the nearest, within their range. */
 static inline double cnn_stored(cnn_dtype dtype, double value)
 {
     const cnn_half_format f = cnn_half_of(dtype);
+    if (cnn_is_whole(dtype)) return fmin(fmax(nearbyint(value), cnn_whole_least(dtype)), cnn_whole_most(dtype));
     if (f.exponent != 0) return cnn_half_to(f, cnn_half_from(f, value));
     return dtype == CNN_F64 ? value : (double)(float)value;
 }
@@ -81,19 +93,43 @@ static inline double cnn_stored(cnn_dtype dtype, double value)
 /* One number of an array. */
 static inline void cnn_number_put(cnn_dtype dtype, void *array, int64_t at, double value)
 {
-    if (dtype == CNN_F64)
+    switch (dtype) {
+    case CNN_F64:
         ((double *)array)[at] = value;
-    else if (dtype == CNN_F32)
+        break;
+    case CNN_F32:
         ((float *)array)[at] = (float)value;
-    else
+        break;
+    case CNN_U8:
+        ((uint8_t *)array)[at] = (uint8_t)cnn_stored(dtype, value);
+        break;
+    case CNN_S8:
+        ((int8_t *)array)[at] = (int8_t)cnn_stored(dtype, value);
+        break;
+    case CNN_S32:
+        ((int32_t *)array)[at] = (int32_t)cnn_stored(dtype, value);
+        break;
+    default:
         ((uint16_t *)array)[at] = cnn_half_from(cnn_half_of(dtype), value);
+    }
 }
 
 static inline double cnn_number_get(cnn_dtype dtype, const void *array, int64_t at)
 {
-    if (dtype == CNN_F64) return ((const double *)array)[at];
-    if (dtype == CNN_F32) return (double)((const float *)array)[at];
-    return cnn_half_to(cnn_half_of(dtype), ((const uint16_t *)array)[at]);
+    switch (dtype) {
+    case CNN_F64:
+        return ((const double *)array)[at];
+    case CNN_F32:
+        return (double)((const float *)array)[at];
+    case CNN_U8:
+        return ((const uint8_t *)array)[at];
+    case CNN_S8:
+        return ((const int8_t *)array)[at];
+    case CNN_S32:
+        return ((const int32_t *)array)[at];
+    default:
+        return cnn_half_to(cnn_half_of(dtype), ((const uint16_t *)array)[at]);
+    }
 }
 
 #endif

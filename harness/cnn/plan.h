@@ -32,8 +32,9 @@ enum {
     CNN_ALGO_MAY_REFUSE = 4, /* a library's, which is known to run only once it was tried: where `supports` said yes,
                                 `prepare` may still say UNSUPPORTED */
     CNN_ALGO_EXEMPLARS =
-        8,                 /* a trainer by exemplars: cnn_trainer_request.workers is above 0, and it has nothing else */
-    CNN_ALGO_REPLACES = 16 /* in f16 and bf16 beta is always 0: adding to an output (beta 1) would round it twice */
+        8, /* a trainer by exemplars: cnn_trainer_request.workers is above 0, and it has nothing else */
+    CNN_ALGO_REPLACES =
+        16 /* in f16, bf16 and integers beta is always 0: of the first two, adding to an output would round it twice */
 };
 
 /* All that is in a trainer's `ops` (train.h); its amplification means nothing. */

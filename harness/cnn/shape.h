@@ -9,6 +9,7 @@
 #define CNN_TEXT(id, text) text,
 #define CNN_DTYPE_TEXT(id, text, bytes) text,
 #define CNN_DTYPE_NAMES(X) CNN_DTYPE_LIST(CNN_DTYPE_TEXT)
+#define CNN_NUMBER_NAMES(X) CNN_DTYPE_LIST(CNN_DTYPE_TEXT) CNN_WHOLE_LIST(CNN_DTYPE_TEXT)
 #define CNN_NAME(function, type, LIST)                                                                                 \
     static inline const char *function(type value)                                                                     \
     {                                                                                                                  \
@@ -16,7 +17,7 @@
         return (size_t)value < sizeof names / sizeof names[0] ? names[value] : "?";                                    \
     }
 CNN_NAME(cnn_status_name, cnn_status, CNN_STATUS_LIST)               /* "ok", "bad argument", ... */
-CNN_NAME(cnn_dtype_name, cnn_dtype, CNN_DTYPE_NAMES)                 /* "f32", "f64" */
+CNN_NAME(cnn_dtype_name, cnn_dtype, CNN_NUMBER_NAMES)                /* "f32", "f64", "u8:s8:s32", "u8", ... */
 CNN_NAME(cnn_layout_name, cnn_layout, CNN_LAYOUT_LIST)               /* "nchw", "nhwc" */
 CNN_NAME(cnn_math_name, cnn_math, CNN_MATH_LIST)                     /* "f32", "tf32", ... */
 CNN_NAME(cnn_dir_name, cnn_dir, CNN_DIR_LIST)                        /* "FWD", "BWD_D", "BWD_W" */
@@ -33,17 +34,36 @@ CNN_NAME(cnn_op_name, cnn_op, CNN_OP_NAMES) /* "conv", "fc", "pool", ... */
 static inline size_t cnn_dtype_size(cnn_dtype dtype)
 {
 #define CNN_SIZE(id, text, bytes) bytes,
-    static const size_t sizes[] = {CNN_DTYPE_LIST(CNN_SIZE)};
-    return (size_t)dtype < CNN_DTYPE_COUNT ? sizes[dtype] : 0;
+    static const size_t sizes[] = {CNN_DTYPE_LIST(CNN_SIZE) CNN_WHOLE_LIST(CNN_SIZE)};
+    return (size_t)dtype < CNN_NUMBER_COUNT ? sizes[dtype] : 0;
 }
 
-/* The directions a problem has: a mask of 1 << cnn_dir (batch norm in inference has no backward). */
+/* What the arrays of a problem hold (CNN_JOINED_LIST): all the same, where its type is not joined. */
+typedef enum cnn_part { CNN_PART_FACTOR, CNN_PART_WEIGHTS, CNN_PART_RESULT, CNN_PART_COUNT } cnn_part;
+static inline cnn_dtype cnn_part_dtype(cnn_dtype dtype, cnn_part part)
+{
+#define CNN_JOINED_ROW(id, x, w, y) {CNN_##id, {CNN_##x, CNN_##w, CNN_##y}},
+    static const struct {
+        cnn_dtype joined, of[CNN_PART_COUNT];
+    } rows[] = {CNN_JOINED_LIST(CNN_JOINED_ROW)};
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++)
+        if (rows[i].joined == dtype) return rows[i].of[part];
+    return dtype;
+}
+static inline bool cnn_is_joined(cnn_dtype dtype) { return cnn_part_dtype(dtype, CNN_PART_RESULT) != dtype; }
+/* A number type of integers; and a type of problems whose sums are integers. */
+static inline bool cnn_is_whole(cnn_dtype dtype) { return dtype == CNN_U8 || dtype == CNN_S8 || dtype == CNN_S32; }
+static inline bool cnn_sums_whole(cnn_dtype dtype) { return cnn_is_whole(cnn_part_dtype(dtype, CNN_PART_RESULT)); }
+
+/* The directions a problem has: a mask of 1 << cnn_dir (batch norm in inference has no backward, nor have integers). */
 static inline uint32_t cnn_op_dirs(const cnn_problem *problem)
 {
 #define CNN_OP_DIRS(id, name, dirs) dirs,
     static const uint32_t all[] = {CNN_OP_LIST(CNN_OP_DIRS)};
     if ((size_t)problem->op >= CNN_OP_COUNT) return 0;
-    return problem->op == CNN_OP_BATCHNORM && problem->u.batchnorm.inference ? 1u << CNN_FWD : all[problem->op];
+    const bool forward = (problem->op == CNN_OP_BATCHNORM && problem->u.batchnorm.inference) ||
+                         cnn_sums_whole(problem->u.type.dtype); /* integers have no gradients */
+    return forward ? 1u << CNN_FWD : all[problem->op];
 }
 
 /* Whether `u.conv` describes it: a convolution of two or three dimensions, or a transposed one. And whether it has

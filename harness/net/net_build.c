@@ -114,7 +114,7 @@ cnn_status cnn_net_build(const char *file, const char *text, const cnn_type *typ
 {
     *network = NULL;
     if (batch < 1) return CNN_FAIL(err, CNN_BAD_ARGUMENT, "batch is %lld, but must be at least 1", (long long)batch);
-    if (cnn_is_half(type->dtype))
+    if (type->dtype != CNN_F32 && type->dtype != CNN_F64)
         return CNN_FAIL(err, CNN_UNSUPPORTED, "%s: a network in %s: they are computed in f32 and f64 only", file,
                         cnn_dtype_name(type->dtype));
     cnn_network *n = new_network();

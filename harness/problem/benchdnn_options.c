@@ -78,8 +78,9 @@ static int dtype_of(const char *part)
 }
 static int dtype_value(const benchdnn *state, const char *value)
 {
+    const int joined = dtype_of(value); /* "u8:s8:s32" */
     (void)state;
-    return same_of_parts(value, dtype_of);
+    return joined != NOT_DONE ? joined : same_of_parts(value, dtype_of);
 }
 
 static int tag_of(const char *part)

@@ -80,7 +80,8 @@ static void take_type(cudnn_log *log, const char *value)
                                                        [CNN_F16] = "CUDNN_DATA_HALF ",
                                                        [CNN_BF16] = "CUDNN_DATA_BFLOAT16 "};
     int dtype = 0;
-    while (dtype < CNN_DTYPE_COUNT && strncmp(value, names[dtype], strlen(names[dtype])) != 0) dtype++;
+    while (dtype < CNN_DTYPE_COUNT && (names[dtype] == NULL || strncmp(value, names[dtype], strlen(names[dtype])) != 0))
+        dtype++;
     if (dtype == CNN_DTYPE_COUNT)
         snprintf(log->words.why_not, sizeof log->words.why_not, "its type is %.*s", (int)strcspn(value, " ;"), value);
     log->words.said.dtype = true;

@@ -113,11 +113,11 @@ static void put_pool(numbers *n, problem_words *words)
 static bool is_driver(const char *what, const char *operation, cnn_dtype *dtype)
 {
     static const char *const types[CNN_DTYPE_COUNT] = {
-        [CNN_F32] = "", [CNN_F64] = "fp64", [CNN_F16] = "fp16", [CNN_BF16] = "bfp16"};
+        [CNN_F32] = "", [CNN_F64] = "fp64", [CNN_F16] = "fp16", [CNN_BF16] = "bfp16", [CNN_S8_S8_S32] = "int8"};
     const size_t length = strlen(operation);
     if (strncmp(what, operation, length) != 0) return false;
     for (int i = 0; i < CNN_DTYPE_COUNT; i++)
-        if (strcmp(what + length, types[i]) == 0) return *dtype = (cnn_dtype)i, true;
+        if (types[i] != NULL && strcmp(what + length, types[i]) == 0) return *dtype = (cnn_dtype)i, true;
     return false;
 }
 

@@ -23,8 +23,10 @@ static void add(op_operands *list, const char *name, cnn_access access, cnn_elem
                 const int64_t dims[4])
 {
     cnn_operand *operand = &list->items[list->count++];
-    const size_t size = cnn_elem_size(&list->type, elem);
     int64_t bytes = 0;
+    const bool joined = cnn_is_joined(list->type.dtype), result = access != CNN_IN || strcmp(name, "b") == 0;
+    if (joined && result && cnn_elem_real(elem)) elem = CNN_ELEM_RESULT;
+    const size_t size = cnn_elem_size(&list->type, elem);
     *operand = (cnn_operand){.name = name, .access = access, .elem = elem, .shape = shape};
     for (int i = 0; i < 4; i++) operand->dims[i] = dims[i];
     if (!cnn_mul4(dims[0], dims[1], dims[2], dims[3], &operand->count) ||

@@ -85,10 +85,23 @@ cnn_status cnn_problem_check(const cnn_problem *problem, cnn_error *err)
     return CNN_OK;
 }
 
+static cnn_status check_joined(const cnn_problem *problem, cnn_error *err)
+{
+    const cnn_type *t = &problem->u.type;
+    if (t->math != CNN_MATH_F32)
+        return CNN_FAIL(err, CNN_UNSUPPORTED, "math %s of %s: its products are exact, and its sums are %s",
+                        cnn_math_name(t->math), cnn_dtype_name(t->dtype),
+                        cnn_dtype_name(cnn_part_dtype(t->dtype, CNN_PART_RESULT)));
+    if (cnn_is_weighted(problem) && problem->op != CNN_OP_DECONV) return CNN_OK;
+    return CNN_FAIL(err, CNN_UNSUPPORTED, "%s in %s: factors and results of two types are for conv, conv3d and fc",
+                    cnn_op_name(problem->op), cnn_dtype_name(t->dtype));
+}
+
 cnn_status cnn_half_check(const cnn_problem *problem, cnn_error *err)
 {
     const cnn_type *t = &problem->u.type;
     const cnn_op op = problem->op;
+    if (cnn_is_joined(t->dtype)) return check_joined(problem, err);
     if (!cnn_is_half(t->dtype)) return CNN_OK;
     if (t->math != CNN_MATH_F32 && t->math != (t->dtype == CNN_F16 ? CNN_MATH_F16 : CNN_MATH_BF16))
         return CNN_FAIL(

@@ -11,12 +11,20 @@ extern "C" {
 #endif
 
 /* One operand of a problem in a direction, in the order that cnn_run() (impl.h) takes their pointers. */
-typedef enum cnn_elem { CNN_ELEM_DTYPE, CNN_ELEM_WEIGHT, CNN_ELEM_I32, CNN_ELEM_I64, CNN_ELEM_DOUBLE } cnn_elem;
-static inline bool cnn_elem_real(cnn_elem e) { return e == CNN_ELEM_DTYPE || e == CNN_ELEM_WEIGHT; }
+typedef enum cnn_elem {
+    CNN_ELEM_DTYPE,
+    CNN_ELEM_WEIGHT,
+    CNN_ELEM_RESULT, /* what is computed, and added to it, in a joined type */
+    CNN_ELEM_I32,
+    CNN_ELEM_I64,
+    CNN_ELEM_DOUBLE
+} cnn_elem;
+static inline bool cnn_elem_real(cnn_elem e) { return e <= CNN_ELEM_RESULT; }
 /* Of an element that is real, in the problem's types; and the bytes of any. */
 static inline cnn_dtype cnn_elem_dtype(const cnn_type *t, cnn_elem e)
 {
-    return e == CNN_ELEM_WEIGHT ? t->weights : t->dtype;
+    static const cnn_part parts[] = {CNN_PART_FACTOR, CNN_PART_WEIGHTS, CNN_PART_RESULT};
+    return cnn_elem_real(e) ? cnn_part_dtype(e == CNN_ELEM_WEIGHT ? t->weights : t->dtype, parts[e]) : t->dtype;
 }
 static inline size_t cnn_elem_size(const cnn_type *t, cnn_elem e)
 {
@@ -60,8 +68,9 @@ int cnn_operands(const cnn_problem *problem, cnn_dir dir, cnn_operand *list, cnn
 int64_t cnn_operand_needed(const cnn_problem *problem, cnn_dir dir, const cnn_operand *operand);
 /* Every size positive and consistent, groups divide the channels, windows touch the input, nothing overflows. */
 cnn_status cnn_problem_check(const cnn_problem *problem, cnn_error *err);
-/* Whether the harness can ask anybody for it in the types of 16 bits: these are for what lies in memory, and what
- * statistics, losses and optimizers keep needs more. CNN_UNSUPPORTED, and why not; other types always pass. */
+/* Whether the harness can ask anybody for it in the types of 16 bits and in joined ones: these are for what lies in
+ * memory, and what statistics, losses and optimizers keep needs more; only products have two factors and a result.
+ * CNN_UNSUPPORTED, and why not; other types always pass. */
 cnn_status cnn_half_check(const cnn_problem *problem, cnn_error *err);
 
 /* What the operation needs at least: 2 per multiply-add, padded taps not counted (as benchdnn counts them); 1 a simple

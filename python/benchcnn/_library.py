@@ -9,7 +9,8 @@ import numpy
 VERSION = 1
 OPERANDS = 12
 IN, OUT, IN_OUT = range(3)
-TYPES = (numpy.float32, numpy.float64, numpy.int32, numpy.int64, numpy.float16, numpy.uint16)  # bf16: its bits
+TYPES = (numpy.float32, numpy.float64, numpy.int32, numpy.int64, numpy.float16, numpy.uint16,  # bf16: its bits
+         numpy.uint8, numpy.int8)
 OK, INTERRUPTED = 0, 9
 STATUSES = ("ok", "bad argument", "bad format", "size overflow", "out of memory", "input/output error", "unsupported",
             "unavailable", "device error", "interrupted", "internal error")

@@ -63,6 +63,18 @@ says 1 'results are cut when they are stored' "${half[@]}" --kernel "$tmp/cut.c:
 sed 's/to_bf16(sum)/to_bf16(from_bf16(to_bf16(sum - (b ? from_bf16(b[k]) : 0))) + (b ? from_bf16(b[k]) : 0))/' $kernels/conv_bf16.c >"$tmp/later.c"
 says 1 'stored before the bias is added, and so rounded twice' "${half[@]}" --kernel "$tmp/later.c:conv"
 grep -q -- '--kernel conv_bf16.c:conv --dtype bf16' $kernels/conv_bf16.c || fail "conv_bf16.c does not say how it is tried"
+# Integers: the example, timed, too; a result of 16 bits, which is named; an x of another type.
+whole=(--args ${conv/b,y/b,y,beta} --problem $problem --dtype u8:s8:s32)
+drawn=(--args ${conv/b,y/b,y,beta} --fuzz 30 --quiet --dtype u8:s8:s32)
+says 0 ' 0 FAILED 1 PASSED' verify "${whole[@]}" --kernel $kernels/conv_s8.c:conv
+says 0 '30 of 30 cases: 0 FAILED 30 PASSED' verify "${drawn[@]}" --kernel $kernels/conv_s8.c:conv
+says 0 'kernel:conv .*PASSED' bench "${whole[@]}" --kernel $kernels/conv_s8.c:conv "${timed[@]}"
+sed 's/\*to = sum/*to = (int16_t)sum/' $kernels/conv_s8.c >"$tmp/short.c"
+says 1 'the sum has 16 bits, and wraps: keep it in 32' verify "${whole[@]}" --kernel "$tmp/short.c:conv"
+sed 's/const uint8_t \*x/const int8_t *x/' $kernels/conv_s8.c >"$tmp/signed.c"
+says 1 'it is what comes of x read as s8' verify "${whole[@]}" --kernel "$tmp/signed.c:conv"
+says 2 "signed.c was not compiled|float" verify "${whole[@]/u8:s8:s32/f32}" --kernel "$tmp/signed.c:conv"
+grep -q -- '--kernel conv_s8.c:conv --dtype u8:s8:s32' $kernels/conv_s8.c || fail "conv_s8.c does not say how it is tried"
 changed no_bias 's/const float \*b, //; s/b \? b\[k\] : 0/0/'
 says 0 ' 0 FAILED 1 PASSED' verify --kernel "$tmp/no_bias.c:conv" --args ${conv/b,/} --problem $problem --quiet
 cat >"$tmp/weights.c" <<'END'

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # run.sh BENCHCNN PLUGIN PATTERN PROBLEMS: what `verify --plugin` says of a plug-in with a mistake: status 1, and words like the pattern, in
 # less than two minutes. PATTERN -: there is none, and all is PASSED. PROBLEMS: `default`, `few`, or
-# `half`: few of them in the types of 16 bits.
+# `half`: few of them in the types of 16 bits; `whole`: on integers.
 set -u
 benchcnn=$1 plugin=$2 pattern=$3
 out=$(mktemp)
@@ -10,6 +10,7 @@ ulimit -c 0
 export ASAN_OPTIONS=handle_segv=0:handle_abort=0:detect_leaks=0:allow_user_poisoning=0
 few=()
 [ "$4" = half ] && few=(--dtype f16,bf16)
+[ "$4" = whole ] && few=(--dtype u8:s8:s32,s8:s8:s32 --problem mb1ic3ih7oc5kh3ph1)
 [ "$4" = default ] || for p in mb3ic1ih28oc20oh16kh4sh2ph6dh2 mb2ic3ih13iw17oc5kh3kw2ph1pw0 g4mb2ic8ih10oc12kh3ph1 mb2ic64ih9oc48kh3ph1; do
     few+=(--problem "$p")
 done

@@ -87,6 +87,17 @@ class Forward(unittest.TestCase):
         verdict = benchcnn.verify(sums_in_f16, PROBLEMS[0], dtype="f16")
         self.assertIn("kept in f16: keep them in f32", " ".join(r.reason for r in verdict.failed))
 
+    def test_integers(self):
+        def right(x, w, b, problem):
+            return (reference.forward(x.astype("f8"), w.astype("f8"), b.astype("f8"), problem)).astype("i4")
+
+        def signed(x, w, b, problem):
+            return right(x.astype("i1"), w, b, problem)
+
+        self.assertTrue(benchcnn.verify(right, PROBLEMS, dtype="u8:s8:s32").passed)
+        verdict = benchcnn.verify(signed, PROBLEMS[0], dtype="u8:s8:s32")
+        self.assertIn("what comes of x read as s8", " ".join(r.reason for r in verdict.failed))
+
     def test_wrong_every_fifth_call(self):
         calls = []
 

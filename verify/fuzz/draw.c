@@ -153,7 +153,9 @@ static bool draw_problem(const fuzz_space *space, cnn_rng *rng, uint32_t ops, fu
     memset(p, 0, sizeof *p);
     p->op = draw_op(rng, ops);
     draw_kind(space, rng, p);
-    const uint32_t taken = space->dtypes & (uint32_t)cnn_impl_dtypes(space->impls[c->impl]);
+    uint32_t taken = space->dtypes & (uint32_t)cnn_impl_dtypes(space->impls[c->impl]);
+    for (int i = 0; i < CNN_DTYPE_COUNT; i++)
+        if (cnn_is_joined((cnn_dtype)i) && (!cnn_is_weighted(p) || p->op == CNN_OP_DECONV)) taken &= ~(1u << i);
     p->u.type.dtype = p->u.type.weights = (cnn_dtype)draw_bit(rng, taken != 0 ? taken : space->dtypes);
     p->u.type.layout = (cnn_layout)draw_bit(rng, space->layouts);
     p->u.type.math = draw_math(space, rng, p);

@@ -29,6 +29,12 @@ vf_rounding vf_rounding_of(const cnn_problem *problem, const cnn_algorithm *algo
     r.tiny = FLT_MIN;
     r.bits = 24;
     r.stored = t->dtype;
+    if (cnn_sums_whole(t->dtype)) return (vf_rounding){.stored = CNN_S32, .amplification = 1.0, .mean = 1.0, .bits = 8};
+    if (cnn_is_joined(t->dtype)) { /* products of so few bits are exact, and the sum is stored as it is */
+        r.stored = cnn_part_dtype(t->dtype, CNN_PART_RESULT);
+        r.bits = cnn_half_of(cnn_part_dtype(t->dtype, CNN_PART_FACTOR)).fraction + 1;
+        return r;
+    }
     if (cnn_is_half(t->dtype)) {
         const cnn_half_format f = cnn_half_of(t->dtype);
         r.bits = f.fraction + 1;

@@ -21,11 +21,12 @@ static double *doubles(int64_t count)
     return (size_t)count > SIZE_MAX / sizeof(double) ? NULL : malloc((size_t)count * sizeof(double));
 }
 
-/* A sum of products, of reals. */
-static bool has_kinds(const vf_case *c, const cnn_operand *o)
+bool vf_has_lines(const vf_case *c)
 {
-    return cnn_is_weighted(&c->problem) && c->fill != VF_INTEGERS && strcmp(o->name, "db") != 0;
+    return cnn_is_weighted(&c->problem) && c->fill != VF_INTEGERS && !cnn_sums_whole(c->problem.u.type.dtype);
 }
+
+static bool has_kinds(const vf_case *c, const cnn_operand *o) { return vf_has_lines(c) && strcmp(o->name, "db") != 0; }
 
 static bool allocate_result(vf_case *c, int i)
 {
@@ -103,17 +104,17 @@ static void expect(vf_case *c)
 
 static cnn_status fill_and_compute(vf_case *c, cnn_error *err)
 {
-    const bool weighted = cnn_is_weighted(&c->problem);
+    const bool weighted = cnn_is_weighted(&c->problem), whole = cnn_sums_whole(c->problem.u.type.dtype);
     double density = vf_exact_density(&c->problem, c->call.dir);
     cnn_status status = CNN_OK;
     for (;;) {
         for (int i = 0; i < c->call.count; i++)
             if (c->before[i] != NULL) vf_fill_values(c, &c->call.operands[i], density, c->before[i]);
-        if (c->fill == VF_INTEGERS && weighted) vf_scale_integers(c);
+        if (c->fill == VF_INTEGERS && weighted && !whole) vf_scale_integers(c);
         if (has_intermediates(c)) status = take_intermediates(c, err);
         if (status != CNN_OK) return status;
         expect(c);
-        if (c->fill != VF_INTEGERS || within_exact_limit(c)) return CNN_OK;
+        if ((c->fill != VF_INTEGERS && !whole) || within_exact_limit(c)) return CNN_OK;
         if (density < 1e-9) return CNN_FAIL(err, CNN_INTERNAL, "no integers small enough for exact sums were found");
         density *= 0.5;
     }

@@ -42,6 +42,8 @@ void vf_fill_values(const vf_case *c, const cnn_operand *operand, double density
 /* Odd, in (2^(bits-1), 2^bits), of either sign; 1 bit: -1 or 1. And the bits that a wide factor has. */
 double vf_odd_integer(cnn_rng *rng, int bits);
 int vf_wide_bits(const cnn_problem *problem);
+/* Whether the case has lines in which one product outweighs all others (lines.h): reals of a sum of products. */
+bool vf_has_lines(const vf_case *c);
 /* Whether products are made of it (conv, FC): x, w, dy. */
 bool vf_is_factor(const cnn_operand *operand);
 /* Turns a conv's or FC's integers into numbers that look like reals: each factor into (-1, 1) by a power of two that
@@ -50,7 +52,7 @@ bool vf_is_factor(const cnn_operand *operand);
 void vf_scale_integers(vf_case *c);
 /* How many products an element of the result is the sum of, at most (conv, FC, pooling; else 1). */
 double vf_terms(const cnn_problem *problem, cnn_dir dir);
-/* Largest sum of absolute values that is still exact in any order: 2^24 or 2^53. */
+/* Largest sum of absolute values that is still exact in any order: 2^24 or 2^53; of integers 2^31. */
 double vf_exact_limit(const cnn_problem *problem);
 /* The share of non-zeros with which sums in this direction are likely to stay below the limit. */
 double vf_exact_density(const cnn_problem *problem, cnn_dir dir);

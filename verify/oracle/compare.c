@@ -217,7 +217,7 @@ void vf_judge_precision(const cnn_problem *problem, const vf_rounding *bounds, c
 {
     bool products = cnn_is_weighted(problem);
     tell_alone(problem, bounds, sums, result);
-    if (sums->rounded == 0) return; /* copies */
+    if (sums->rounded == 0) return; /* copies, integers */
     double rms = sqrt(sums->sum_sq / (double)sums->rounded), mean = sums->sum_sqrt_n / (double)sums->rounded;
     double limit = vf_rms_limit(bounds, mean) * vf_spread_of_few((double)sums->rounded);
     const char *name = vf_precision_name(rms, mean);

@@ -8,10 +8,15 @@
  *
  * A clipped ReLU takes eighths of its ceiling instead: it passes them on, or not, as it does integers.
  *
+ * Problems of integers (u8:s8:s32) have nothing else: factors of the whole range, its ends often among them, and
+ * results that need all bits of an f32 and more, so that sums in f32 or of 16 bits show. In place of reals, all factors
+ * of an output channel have one sign: its sum grows as long as it can.
+ *
  * Reals. Uniform in [-1, 1); activations and logits get a wider range and extremes, since functions saturate there.
  * Factors of products have tiny ones among them, and lines with a single large one (hide.c). */
 #include "bounds.h"
 #include "element.h"
+#include "harness/cnn/half.h"
 #include "lines.h"
 
 #include <math.h>
@@ -26,7 +31,10 @@ static uint64_t hash_name(const char *name)
 
 static bool is(const cnn_operand *o, const char *name) { return strcmp(o->name, name) == 0; }
 
-double vf_exact_limit(const cnn_problem *p) { return p->u.type.dtype == CNN_F64 ? 0x1p53 : 0x1p24; }
+double vf_exact_limit(const cnn_problem *p)
+{
+    return cnn_sums_whole(p->u.type.dtype) ? 0x1p31 : p->u.type.dtype == CNN_F64 ? 0x1p53 : 0x1p24;
+}
 
 double vf_odd_integer(cnn_rng *rng, int bits)
 {
@@ -71,6 +79,8 @@ static double real_terms(const cnn_problem *p, cnn_dir dir)
 
 double vf_exact_density(const cnn_problem *p, cnn_dir dir)
 {
+    const double largest = 255.0 * 128.0;
+    if (cnn_sums_whole(p->u.type.dtype)) return fmin(1.0, 0x1p30 / largest / real_terms(p, dir));
     /* half the limit, to leave room for an uneven draw, bias and beta; a wide integer is 3/4 * 2^bits on average */
     return fmin(1.0, 0.5 * vf_exact_limit(p) / (0.75 * ldexp(1.0, vf_wide_bits(p))) / real_terms(p, dir));
 }
@@ -82,6 +92,22 @@ static void fill_factor(const vf_case *c, const cnn_operand *o, double density, 
     for (int64_t i = 0; i < o->count; i++) {
         double value = vf_odd_integer(rng, wide ? vf_wide_bits(&c->problem) : 1);
         v[i] = sparse && !(rng_unit(rng) < density) ? 0.0 : value;
+    }
+}
+
+/* Of a problem of integers. */
+static void fill_whole(const vf_case *c, const cnn_operand *o, double density, cnn_rng *rng, double *v)
+{
+    const cnn_dtype dtype = cnn_elem_dtype(&c->problem.u.type, o->elem);
+    const bool large = o->elem == CNN_ELEM_RESULT, w = is(o, "w");
+    const double least = large ? -0x1p29 : cnn_whole_least(dtype), most = large ? 0x1p29 : cnn_whole_most(dtype);
+    const int64_t line = w ? o->count / o->dims[0] : 1;
+    for (int64_t i = 0; i < o->count; i++) {
+        const double end = rng_u64(rng) & 1 ? least : most;
+        v[i] = !large && rng_int(rng, 0, 7) == 0 ? end : (double)rng_int(rng, (int64_t)least, (int64_t)most);
+        if (c->fill != VF_INTEGERS && !large) v[i] = fmax(fabs(v[i]), most / 2.0);
+        if (c->fill != VF_INTEGERS && w && i / line % 2 == 1) v[i] = -v[i];
+        if (w && !(rng_unit(rng) < density)) v[i] = 0.0;
     }
 }
 
@@ -219,12 +245,14 @@ void vf_fill_values(const vf_case *c, const cnn_operand *o, double density, doub
         for (int64_t i = 0; i < o->count; i++) v[i] = (double)rng_int(&rng, 0, classes_of(&c->problem) - 1);
     else if (o->elem == CNN_ELEM_I64)
         for (int64_t i = 0; i < o->count; i++) v[i] = c->problem.op == CNN_OP_OPTIMIZER && c->variant == 0 ? 0.0 : 41.0;
+    else if (cnn_sums_whole(c->problem.u.type.dtype))
+        fill_whole(c, o, density, &rng, v);
     else if (c->problem.op == CNN_OP_OPTIMIZER)
         fill_optimizer(c, o, &rng, v);
     else if (c->fill == VF_INTEGERS)
         fill_integers(c, o, density, &rng, v);
     else
         fill_reals(c, o, &rng, v);
-    if (cnn_is_weighted(&c->problem) && c->fill != VF_INTEGERS) vf_hide(c, o, &rng, v);
+    if (vf_has_lines(c)) vf_hide(c, o, &rng, v);
     vf_round(&c->problem, o, v);
 }

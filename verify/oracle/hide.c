@@ -102,7 +102,7 @@ void vf_hide(const vf_case *c, const cnn_operand *o, cnn_rng *rng, double *v)
 {
     const cnn_problem *p = &c->problem;
     const vf_lines mine = vf_lines_of(p, c->call.dir);
-    if (p->u.type.math == CNN_MATH_F16 || p->u.type.dtype == CNN_F16) return;
+    if (p->u.type.math == CNN_MATH_F16 || cnn_part_dtype(p->u.type.dtype, CNN_PART_FACTOR) == CNN_F16) return;
     if (vf_is_factor(o) && o->access == CNN_IN) {
         hiding h = {c, vf_lines_of(p, CNN_FWD), vf_lines_of(p, CNN_BWD_D), vf_lines_of(p, CNN_BWD_W)};
         const bool w = strcmp(o->name, "w") == 0;

@@ -19,6 +19,7 @@ static void store(const cnn_problem *problem, const cnn_operand *o, double value
         break;
     case CNN_ELEM_DTYPE:
     case CNN_ELEM_WEIGHT:
+    case CNN_ELEM_RESULT:
         cnn_number_put(cnn_elem_dtype(&problem->u.type, o->elem), bytes, at, value);
     }
 }

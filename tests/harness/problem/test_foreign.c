@@ -99,9 +99,10 @@ static void options_of_benchdnn_hold_for_the_descriptors_behind_them(void **stat
                 "--attr-post-ops=, \\\n      relu, \\\n  sum:0.5\nic3ih5oc4kh3\n--match=.*kh3$\nic3ih5oc4kh2\n",
                 "UNSUPPORTED conv/b:3: there is none of it here\nUNSUPPORTED conv/b:3: there is none of it here\n"
                 "conv mb2ic3ih5oc4oh3kh3ph0 .\n");
-    expect_file("conv/types", "--dt=bf16:bf16:bf16,f16:f16:f32,f16\nic3ih5oc4kh3\n",
+    expect_file("conv/types", "--dt=bf16:bf16:bf16,f16:f16:f32,f16,u8:s8:s32,u8:s8:u8\nic3ih5oc4kh3\n",
                 "UNSUPPORTED conv/types:1: there is none of it here\n"
-                "conv mb2ic3ih5oc4oh3kh3ph0 . f16\nconv mb2ic3ih5oc4oh3kh3ph0 . bf16\n");
+                "conv mb2ic3ih5oc4oh3kh3ph0 . f16\nconv mb2ic3ih5oc4oh3kh3ph0 . bf16\n"
+                "conv mb2ic3ih5oc4oh3kh3ph0 . u8:s8:s32\nconv mb2ic3ih5oc4oh3kh3ph0 . f16:f16:f32\n");
     expect_file(
         "conv/c", "--dt=s8\nic3ih5oc4kh3\n--dt=f32 --stag=abx --dtag=axb\nic3ih5oc4kh3\n--reset --odd=1 ic3ih5oc4kh3",
         "UNSUPPORTED conv/c:1: there is none of it here\n"
@@ -177,13 +178,15 @@ static void command_lines_of_miopen_are_read(void **state)
         "-g 1 -F 1 -t 1\n"
         "MIOpenDriver conv --batchsize 4 --in_channels 8 --in_h 9 --in_w 10 --out_channels 4 -g 2 -F 6 -z same\n"
         "MIOpenDriver conv -n 2 -c 8 -H 7 -W 7 -k 4 -y 4 -x 4 -p 1 -q 1 -u 2 -v 2 -m trans -F 0 -b 1\n"
-        "MIOpenDriver convint8 -n 2 -c 8\n"
+        "MIOpenDriver convint4 -n 2 -c 8\n"
+        "MIOpenDriver convint8 -n 2 -c 8 -H 7 -W 7 -k 4 -y 3 -x 3 -p 1 -q 1 -u 1 -v 1 -F 1\n"
         "MIOpenDriver convbfp16 -n 2 -c 8 -H 7 -W 7 -k 4 -y 3 -x 3 -p 1 -q 1 -u 1 -v 1 -F 2\n"
         "MIOpenDriver pool -n 2 -c 8 -H 8 -W 8 -y 2 -x 2 -u 2 -v 2 -m avg -F 2\n",
         "conv mb128ic3ih224oc64oh112kh7sh2ph3 F no_bias f32\n"
         "conv g2mb4ic8ih9iw10oc4oh9ow10kh3kw3ph1pw1 DW no_bias f32\n"
         "deconv mb2ic8ih7oc4oh14kh4sh2ph1 FDW f32\n"
-        "UNSUPPORTED miopen:4: no operation, or type, here is MIOpenDriver's 'convint8'\n"
+        "UNSUPPORTED miopen:4: no operation, or type, here is MIOpenDriver's 'convint4'\n"
+        "conv mb2ic8ih7oc4oh7kh3ph1 F no_bias s8:s8:s32\n"
         "conv mb2ic8ih7oc4oh7kh3ph1 D no_bias bf16\n"
         "pool avg:mb2ic8ih8oh4kh2sh2ph0 D f32\n");
 }
