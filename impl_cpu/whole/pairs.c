@@ -111,7 +111,8 @@ static void widen_row(void *arg, int64_t task, int worker)
 
 /* ---- The weights. */
 
-/* Task (group, panel): read as they stand; channels that are none, and the second of half a pair, are zeros. */
+/* Task (group, panel): read as they stand. What is not written nothing comes of: the second of half a pair meets a zero
+ * of x, and results of channels that there are not are not stored. */
 static void pack_panel(void *arg, int64_t task, int worker)
 {
     const pairs_job *t = arg;
@@ -121,7 +122,6 @@ static void pack_panel(void *arg, int64_t task, int worker)
     const int8_t *from = (const int8_t *)t->a->w + (task / t->panels * ocg + first) * icg * taps;
     int16_t *to = t->w + task * t->panel;
     (void)worker;
-    if (left < lanes || t->icp > icg) memset(to, 0, (size_t)t->panel * sizeof *to);
     for (int64_t k = 0; k < left; k++)
         for (int64_t c = 0; c < icg; c++)
             for (int64_t tap = 0; tap < taps; tap++)
