@@ -41,7 +41,6 @@ cnn_status dump_failure(const char *dir, int number, const verify_failure *f, co
                         char path[DUMP_PATH_MAX], cnn_error *err)
 {
     const verify_result *r = f->result;
-    const cnn_dtype dtype = r->problem->u.type.dtype;
     char name[2 * CNN_NAME_MAX + 2];
     snprintf(name, sizeof name, "%s-%s", r->session->impl->name, r->algorithm);
     for (char *c = name; *c != '\0'; c++)
@@ -53,6 +52,7 @@ cnn_status dump_failure(const char *dir, int number, const verify_failure *f, co
     if (status == CNN_OK) status = save_command(path, command, err);
     for (int i = 0; status == CNN_OK && i < f->count; i++) {
         const cnn_operand *o = &f->operands[i];
+        const cnn_dtype dtype = cnn_elem_dtype(&r->problem->u.type, o->elem);
         status = save(path, o, "", f->before[i], dtype, err);
         if (status == CNN_OK) status = save(path, o, "_expected", f->expected[i], CNN_F64, err);
         if (status == CNN_OK) status = save(path, o, "_got", f->got[i], dtype, err);

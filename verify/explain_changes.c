@@ -120,6 +120,14 @@ bool vf_change_first_bias(vf_case *c, const vf_case *earlier)
     return change_bias(c, true, 1);
 }
 
+bool vf_change_no_beta(vf_case *c, const vf_case *earlier)
+{
+    (void)earlier;
+    const bool any = c->call.beta != 0.0;
+    c->call.beta = 0.0;
+    return any;
+}
+
 /* ---- Groups: x as if group i began at channel i * step. */
 
 static bool group_channels(vf_case *c, int64_t step)
@@ -200,3 +208,6 @@ CHANGE(no_dilation, const bool any = d->dh != 0 || d->dw != 0; d->dh = d->dw = 0
 CHANGE(no_row_dilation, const bool any = d->dh != 0; d->dh = 0; return any;)
 CHANGE(no_column_dilation, const bool any = d->dw != 0; d->dw = 0; return any;)
 CHANGE(dilation_from_one, const bool any = d->dh > 1 || d->dw > 1; d->dh -= d->dh > 0; d->dw -= d->dw > 0; return any;)
+CHANGE(dilation_of_one, const bool any = d->dh > 1 || d->dw > 1; d->dh = d->dh > 0; d->dw = d->dw > 0; return any;)
+CHANGE(row_dilation_of_one, const bool any = d->dh > 1; d->dh = d->dh > 0; return any;)
+CHANGE(column_dilation_of_one, const bool any = d->dw > 1; d->dw = d->dw > 0; return any;)

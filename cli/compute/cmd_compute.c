@@ -88,8 +88,8 @@ static cnn_status run(compute_run *r, record_sink *sink, verify_result *result, 
         status = verify_run_arrays(r->engine, &r->call.problem, r->call.dir, &r->algorithm, &r->arrays, result, err);
     for (int i = 0; status == CNN_OK && i < r->call.count; i++)
         if (r->out_path[i] != NULL)
-            status =
-                npy_save_operand(r->out_path[i], &r->call.operands[i], r->values[i], r->call.problem.u.type.dtype, err);
+            status = npy_save_operand(r->out_path[i], &r->call.operands[i], r->values[i],
+                                      cnn_elem_dtype(&r->call.problem.u.type, r->call.operands[i].elem), err);
     return status == CNN_OK ? report(r, result, sink, err) : status;
 }
 

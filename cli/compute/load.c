@@ -1,12 +1,14 @@
 /* load.c: what the options of `benchcnn compute` name, and the arrays.
  *
- * The arrays say the dtype (all real ones the same), the names the bias: FWD has one with --in b, BWD_W with db among
- * the results. Shapes are PyTorch's whatever --layout, which is what the implementation is given. */
+ * The arrays say the dtype (all real ones the same, or those of a joined one), the names the bias: FWD has one with
+ * --in b, BWD_W with db among the results. Shapes are PyTorch's whatever --layout, which is what the implementation is
+ * given. */
 #include "harness/data/npy.h"
 #include "harness/problem/names.h"
 #include "parts.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 /* ---- What options say. */
 
@@ -106,37 +108,85 @@ cnn_status compute_read_options(compute_run *r, cnn_error *err)
 
 /* ---- Arrays. */
 
-static cnn_status load_input(compute_run *r, int i, const char **first, cnn_error *err)
+/* What an array of the problem's type is, in a joined one. */
+static cnn_part part_of(const cnn_operand *o)
+{
+    const bool bias = strcmp(o->name, "b") == 0;
+    return bias || o->access != CNN_IN  ? CNN_PART_RESULT
+           : o->elem == CNN_ELEM_WEIGHT ? CNN_PART_WEIGHTS
+                                        : CNN_PART_FACTOR;
+}
+
+static bool is_given(const compute_run *r, int i)
+{
+    return r->in_path[i] != NULL && cnn_elem_real(r->call.operands[i].elem);
+}
+
+/* The first type in which all arrays that are given are as they stand. */
+static bool find_type(const compute_run *r, const cnn_dtype *numbers, cnn_dtype *found)
+{
+    for (int d = 0; d < CNN_DTYPE_COUNT; d++) {
+        bool all = !cnn_is_joined((cnn_dtype)d) || cnn_is_weighted(&r->call.problem);
+        for (int i = 0; all && i < r->call.count; i++)
+            all = !is_given(r, i) || numbers[i] == cnn_part_dtype((cnn_dtype)d, part_of(&r->call.operands[i]));
+        if (all) return *found = (cnn_dtype)d, true;
+    }
+    return false;
+}
+
+static cnn_status no_type(const compute_run *r, const cnn_dtype *numbers, cnn_error *err)
+{
+    int first = -1, other = -1;
+    for (int i = 0; i < r->call.count; i++) {
+        if (!is_given(r, i)) continue;
+        if (first < 0) first = i;
+        if (other < 0 && numbers[i] != numbers[first]) other = i;
+    }
+    if (other < 0)
+        return CNN_FAIL(err, CNN_BAD_ARGUMENT, "%s is %s, but %s holds real numbers: save a.astype('<f4')",
+                        r->in_path[first], cnn_dtype_name(numbers[first]), r->call.operands[first].name);
+    return CNN_FAIL(err, CNN_BAD_ARGUMENT,
+                    "%s is %s, but %s is %s: all arrays must have one type, or those of u8:s8:s32, s8:s8:s32 or "
+                    "f16:f16:f32 (the factors, and the bias)",
+                    r->in_path[other], cnn_dtype_name(numbers[other]), r->in_path[first],
+                    cnn_dtype_name(numbers[first]));
+}
+
+/* In the type that the arrays say, operands have other sizes. */
+static cnn_status take_type(compute_run *r, const cnn_dtype *numbers, cnn_error *err)
+{
+    cnn_type *type = &r->call.problem.u.type;
+    if (!find_type(r, numbers, &type->dtype)) return no_type(r, numbers, err);
+    type->weights = type->dtype;
+    const cnn_status status = cnn_problem_check(&r->call.problem, err);
+    if (status != CNN_OK) return status;
+    r->call.count = cnn_operands(&r->call.problem, r->call.dir, r->call.operands, err);
+    return r->call.count < 0 ? err->status : CNN_OK;
+}
+
+static cnn_status load_input(compute_run *r, int i, cnn_dtype *number, cnn_error *err)
 {
     const cnn_operand *o = &r->call.operands[i];
-    cnn_dtype *dtype = &r->call.problem.u.type.dtype, its = CNN_F32;
-    cnn_status status = npy_load_operand(r->in_path[i], o, &r->values[i], &its, err);
+    cnn_status status = npy_load_operand(r->in_path[i], o, &r->values[i], number, err);
     if (status == CNN_OK) status = verify_array_values(&r->call.problem, o, r->values[i], r->in_path[i], err);
     r->arrays.in[i] = r->values[i];
-    if (status != CNN_OK || !cnn_elem_real(o->elem)) return status;
-    if (*first != NULL && its != *dtype)
-        return CNN_FAIL(err, CNN_BAD_ARGUMENT, "%s is %s, but %s is %s: all arrays must have one type", r->in_path[i],
-                        cnn_dtype_name(its), *first, cnn_dtype_name(*dtype));
-    *dtype = its;
-    *first = r->in_path[i];
-    return CNN_OK;
+    return status;
 }
 
 /* What is updated is both: its values are read before the run, and written behind it. */
 cnn_status compute_load(compute_run *r, cnn_error *err)
 {
-    const char *first = NULL;
+    cnn_dtype numbers[CNN_MAX_OPERANDS] = {CNN_F32};
     cnn_status status = compute_read_options(r, err);
     for (int i = 0; status == CNN_OK && i < r->call.count; i++) {
         const cnn_operand *o = &r->call.operands[i];
         if (o->access != CNN_OUT)
-            status = load_input(r, i, &first, err);
+            status = load_input(r, i, &numbers[i], err);
         else if ((r->values[i] = malloc((size_t)o->count * sizeof(double))) == NULL)
             status = CNN_FAIL(err, CNN_OUT_OF_MEMORY, "no memory for %s", o->name);
         if (o->access != CNN_IN) r->arrays.out[i] = r->values[i];
         if (status == CNN_OK && r->expect_path[i] != NULL)
             status = npy_load_operand(r->expect_path[i], o, &r->arrays.expect[i], &r->arrays.computed[i], err);
     }
-    r->call.problem.u.type.weights = r->call.problem.u.type.dtype;
-    return status == CNN_OK ? cnn_problem_check(&r->call.problem, err) : status;
+    return status == CNN_OK ? take_type(r, numbers, err) : status;
 }

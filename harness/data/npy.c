@@ -4,6 +4,7 @@
 #include "data_parts.h"
 #include "harness/base/input.h"
 #include "harness/base/text.h"
+#include "harness/cnn/half.h"
 #include "harness/problem/names.h"
 #include "harness/problem/shape.h"
 
@@ -43,6 +44,12 @@ double npy_get(const npy_array *array, int64_t index)
         return ((const int32_t *)array->data)[index];
     case NPY_I64:
         return (double)((const int64_t *)array->data)[index];
+    case NPY_F16:
+        return cnn_number_get(CNN_F16, array->data, index);
+    case NPY_U8:
+        return cnn_number_get(CNN_U8, array->data, index);
+    case NPY_I8:
+        return cnn_number_get(CNN_S8, array->data, index);
     default:
         return ((const double *)array->data)[index];
     }

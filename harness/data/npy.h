@@ -1,4 +1,5 @@
-/* npy.h: NumPy's file format for arrays of f32, f64, i32 and i64: what numpy.save writes and numpy.load reads.
+/* npy.h: NumPy's file format for arrays of f32, f64, f16, i32, i64, u8 and i8: what numpy.save writes and numpy.load
+ * reads.
  *
  * A file is "\x93NUMPY", the version (1.0, 2.0 or 3.0), the length of the header (16 bits, from 2.0 on 32), a Python
  * dict as text, {'descr': '<f4', 'fortran_order': False, 'shape': (2, 3), }, and the elements. Read are little-endian
@@ -13,7 +14,14 @@
 enum { NPY_MAX_DIMS = 8, NPY_SHAPE_TEXT = 200 };
 
 /* X(ID, text, NumPy's name, bytes) */
-#define NPY_TYPE_LIST(X) X(F32, "f32", "<f4", 4) X(F64, "f64", "<f8", 8) X(I32, "i32", "<i4", 4) X(I64, "i64", "<i8", 8)
+#define NPY_TYPE_LIST(X)                                                                                               \
+    X(F32, "f32", "<f4", 4)                                                                                            \
+    X(F64, "f64", "<f8", 8)                                                                                            \
+    X(F16, "f16", "<f2", 2)                                                                                            \
+    X(I32, "i32", "<i4", 4)                                                                                            \
+    X(I64, "i64", "<i8", 8)                                                                                            \
+    X(U8, "u8", "|u1", 1)                                                                                              \
+    X(I8, "i8", "|i1", 1) /* whole numbers from I32 on */
 #define NPY_TYPE_ID(id, text, descr, bytes) NPY_##id,
 typedef enum npy_type { NPY_TYPE_LIST(NPY_TYPE_ID) NPY_TYPE_COUNT } npy_type;
 
@@ -47,13 +55,14 @@ void npy_shape_text(const int64_t *dims, int n_dims, char text[NPY_SHAPE_TEXT]);
 /* operand_npy.c: operands: which shape a file has, from doubles and back. */
 
 /* Reads an operand's array; a shape that is not the operand's is refused with both, and so are real numbers where whole
- * ones belong (labels, step, correct), or the other way round. Dimensions of 1 at the end of a shape may
- * be left out, or be there. `values` is malloc'd. dtype: what real numbers stand in; of whole numbers it is left alone.
- */
-cnn_status npy_load_operand(const char *path, const cnn_operand *operand, double **values, cnn_dtype *dtype,
+ * ones belong (labels, step, correct), and i64 where an array has the problem's type. Dimensions of 1 at the end of a
+ * shape may be left out, or be there. `values` is malloc'd. number: what the numbers of such an array stand in; of
+ * labels and the like it is left alone. */
+cnn_status npy_load_operand(const char *path, const cnn_operand *operand, double **values, cnn_dtype *number,
                             cnn_error *err);
-/* Writes it: whole numbers as such, totals (loss_sum) as f64, other real numbers as `dtype`. */
-cnn_status npy_save_operand(const char *path, const cnn_operand *operand, const double *values, cnn_dtype dtype,
+/* Writes it: labels and the like as whole numbers, totals (loss_sum) as f64, other arrays as `number`; bf16, which
+ * NumPy has not, as f32. */
+cnn_status npy_save_operand(const char *path, const cnn_operand *operand, const double *values, cnn_dtype number,
                             cnn_error *err);
 
 #endif

@@ -64,14 +64,9 @@ static cnn_status read_descr(reader *r)
             return CNN_FAIL(r->err, CNN_BAD_FORMAT, "%s: big-endian elements ('%s'); save a.astype('%s')", r->name,
                             word, descr);
     }
-    if (strcmp(word + 1, "f2") == 0)
-        return CNN_FAIL(r->err, CNN_BAD_FORMAT,
-                        "%s: elements of f16 ('%s'), which no operation here has as yet: save a.astype('<f4'), and of "
-                        "results say --expect-math f16",
-                        r->name, word);
     return CNN_FAIL(r->err, CNN_BAD_FORMAT,
-                    "%s: elements of type '%s'; f32 ('<f4'), f64 ('<f8'), i32 ('<i4') and i64 ('<i8') are read: save "
-                    "a.astype('<f4'), of whole numbers a.astype('<i8')",
+                    "%s: elements of type '%s'; f32 ('<f4'), f64 ('<f8'), f16 ('<f2'), i32 ('<i4'), i64 ('<i8'), u8 "
+                    "('|u1') and i8 ('|i1') are read: save a.astype('<f4'), of whole numbers a.astype('<i8')",
                     r->name, word);
 }
 

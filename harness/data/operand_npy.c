@@ -2,6 +2,7 @@
 #include "npy.h"
 
 #include "harness/base/input.h"
+#include "harness/cnn/half.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -40,7 +41,7 @@ static cnn_status check_kind(const char *path, const npy_array *a, const cnn_ope
         return CNN_FAIL(err, CNN_BAD_ARGUMENT, "%s has the shape %s, but %s of this problem is %s", path, has, o->name,
                         needs);
     }
-    if (is_whole(o) == (a->type >= NPY_I32)) return CNN_OK;
+    if (is_whole(o) ? a->type >= NPY_I32 : a->type != NPY_I64) return CNN_OK;
     return CNN_FAIL(err, CNN_BAD_ARGUMENT, "%s is %s, but %s holds %s numbers: save a.astype('%s')", path,
                     npy_type_name(a->type), o->name, is_whole(o) ? "whole" : "real", is_whole(o) ? "<i8" : "<f4");
 }
@@ -56,8 +57,10 @@ static cnn_status check_range(const char *path, const npy_array *a, const cnn_op
     return CNN_OK;
 }
 
-cnn_status npy_load_operand(const char *path, const cnn_operand *o, double **values, cnn_dtype *dtype, cnn_error *err)
+cnn_status npy_load_operand(const char *path, const cnn_operand *o, double **values, cnn_dtype *number, cnn_error *err)
 {
+    static const cnn_dtype numbers[NPY_TYPE_COUNT] = {[NPY_F32] = CNN_F32, [NPY_F64] = CNN_F64, [NPY_F16] = CNN_F16,
+                                                      [NPY_I32] = CNN_S32, [NPY_U8] = CNN_U8,   [NPY_I8] = CNN_S8};
     npy_array array;
     *values = NULL;
     cnn_status status = npy_read(path, &array, err);
@@ -67,16 +70,20 @@ cnn_status npy_load_operand(const char *path, const cnn_operand *o, double **val
     if (status == CNN_OK && (*values = malloc((size_t)array.count * sizeof **values)) == NULL)
         status = CNN_FAIL(err, CNN_OUT_OF_MEMORY, "%s: no memory for %lld numbers", path, (long long)array.count);
     for (int64_t i = 0; status == CNN_OK && i < array.count; i++) (*values)[i] = npy_get(&array, i);
-    if (array.type < NPY_I32) *dtype = array.type == NPY_F64 ? CNN_F64 : CNN_F32;
+    if (status == CNN_OK && !is_whole(o)) *number = numbers[array.type];
     npy_free(&array);
     return status;
 }
 
-static npy_type type_of(const cnn_operand *o, cnn_dtype dtype)
+static npy_type type_of(const cnn_operand *o, cnn_dtype number)
 {
+    static const npy_type types[CNN_NUMBER_COUNT] = {
+        [CNN_F64] = NPY_F64, [CNN_F16] = NPY_F16, [CNN_U8] = NPY_U8, [CNN_S8] = NPY_I8, [CNN_S32] = NPY_I32}; /* others:
+                                                                                                                 NPY_F32
+                                                                                                               */
     if (o->elem == CNN_ELEM_I32) return NPY_I32;
     if (o->elem == CNN_ELEM_I64) return NPY_I64;
-    return o->elem == CNN_ELEM_DOUBLE || dtype == CNN_F64 ? NPY_F64 : NPY_F32;
+    return o->elem == CNN_ELEM_DOUBLE ? NPY_F64 : types[number];
 }
 
 static void put(npy_array *a, int64_t i, double value)
@@ -91,15 +98,24 @@ static void put(npy_array *a, int64_t i, double value)
     case NPY_I64:
         ((int64_t *)a->data)[i] = (int64_t)value;
         break;
+    case NPY_F16:
+        cnn_number_put(CNN_F16, a->data, i, value);
+        break;
+    case NPY_U8:
+        cnn_number_put(CNN_U8, a->data, i, value);
+        break;
+    case NPY_I8:
+        cnn_number_put(CNN_S8, a->data, i, value);
+        break;
     default:
         ((double *)a->data)[i] = value;
     }
 }
 
-cnn_status npy_save_operand(const char *path, const cnn_operand *o, const double *values, cnn_dtype dtype,
+cnn_status npy_save_operand(const char *path, const cnn_operand *o, const double *values, cnn_dtype number,
                             cnn_error *err)
 {
-    npy_array array = {.type = type_of(o, dtype), .count = o->count};
+    npy_array array = {.type = type_of(o, number), .count = o->count};
     int64_t dims[5];
     array.n_dims = dims_of(o, dims);
     memcpy(array.dims, dims, sizeof dims);

@@ -213,7 +213,29 @@ expect 2 "records.jsonl is there, and is no array" "${fwd[@]}" "${on[@]}" --out 
 expect 0 "DONE" "${weight_grad[@]}" "${on[@]}" --out dw=/dev/null,db=/dev/null
 head -c 1000 "$data/x.npy" >"$tmp/cut.npy"
 expect 2 "cut.npy: truncated|872 of 1344 bytes of (2, 4, 7, 6) f32" "${fwd_in[@]}" "${on[@]}" --in x="$tmp/cut.npy"
-expect 2 "half.npy: elements of f16 ('<f2')|--expect-math f16" "${fwd_in[@]}" "${on[@]}" --in x="$data/half.npy"
+expect 2 "half.npy is f16|all arrays must have one type, or those of u8:s8:s32" "${fwd_in[@]}" "${on[@]}" --in x="$data/half.npy"
+
+# Bytes by bytes: 200*-3 + 100*127 = 12100, and a bias; half precision, with a result of either type.
+npy "$tmp/u8.npy" '|u1' '(1, 2, 1, 1)' c8 64
+npy "$tmp/i8.npy" '|i1' '(1, 2, 1, 1)' fd 7f
+npy "$tmp/b32.npy" '<i4' '(1,)' 40000001
+npy "$tmp/y32.npy" '<i4' '(1, 1, 1, 1)' 40002f45
+npy "$tmp/off32.npy" '<i4' '(1, 1, 1, 1)' 40002f44
+point=(--problem mb1ic2ih1oc1kh1 --dir FWD --impl cpu)
+bytes=("${point[@]}" --in x="$tmp/u8.npy" --in w="$tmp/i8.npy" --in b="$tmp/b32.npy" --out "$tmp/y.npy")
+expect 0 "PASSED|u8:s8:s32" "${bytes[@]}" --expect "$tmp/y32.npy"
+same "$tmp/y.npy" "$tmp/y32.npy"
+expect 1 "FAILED|the expected y itself" "${bytes[@]}" --expect "$tmp/off32.npy"
+expect 0 "s8:s8:s32" "${point[@]}" --in x="$tmp/i8.npy" --in w="$tmp/i8.npy" --out "$tmp/y.npy"
+expect 2 "u8.npy is u8|i8.npy is s8|one type" "${point[@]}" --in x="$tmp/i8.npy" --in w="$tmp/u8.npy" --out "$tmp/y.npy"
+npy "$tmp/h.npy" '<f2' '(1, 2, 1, 1)' 3c00 4000 # 1, 2
+npy "$tmp/h3.npy" '<f2' '(1, 1, 1, 1)' 4500 # 5
+npy "$tmp/b.npy" '<f4' '(1,)' 3f800000
+npy "$tmp/y6.npy" '<f4' '(1, 1, 1, 1)' 40c00000 # 6
+expect 0 "PASSED| f16 " "${point[@]}" --in x="$tmp/h.npy" --in w="$tmp/h.npy" --out "$tmp/y.npy" --expect "$tmp/h3.npy"
+same "$tmp/y.npy" "$tmp/h3.npy"
+expect 0 "PASSED|f16:f16:f32" "${point[@]}" --in x="$tmp/h.npy" --in w="$tmp/h.npy" --in b="$tmp/b.npy" --out "$tmp/y.npy" --expect "$tmp/y6.npy"
+same "$tmp/y.npy" "$tmp/y6.npy"
 expect 2 "takes no 'foo'" "${fwd[@]}" "${on[@]}" foo
 
 finish

@@ -45,6 +45,9 @@ try 0 ' 0 FAILED 3 PASSED 1 UNSUPPORTED' $kernels/conv_half.cu "${few[@]}" --dty
 try 2 'the parameters of conv are not what --args lists: float' $kernels/conv_half.cu "${few[@]}"
 sed 's/__half\b/__nv_bfloat16/g; s/__half2float/__bfloat162float/g; s/__float2half_rn/__float2bfloat16_rn/; s/cuda_fp16/cuda_bf16/' $kernels/conv_half.cu >"$tmp/brain.cu"
 try 0 ' 0 FAILED 3 PASSED 1 UNSUPPORTED' "$tmp/brain.cu" "${few[@]}" --dtype bf16
+changed whole 's/const float \*x, const float \*w, const float \*b, float \*y/const unsigned char *x, const signed char *w, const int *b, int *y/; s/float sum/int sum/'
+try 0 ' 0 FAILED 3 PASSED 1 UNSUPPORTED' "$tmp/whole.cu" "${few[@]}" --dtype u8:s8:s32
+try 2 'not what --args lists: unsigned char \* for x, signed char \* for w, int \* for b, int \* for y, const' $kernels/conv.cu "${few[@]}" --dtype u8:s8:s32
 grep -q -- "--kernel conv_half.cu:conv --dtype f16" $kernels/conv_half.cu || fail "conv_half.cu does not say how it is tried"
 changed wrong 's/i < kh/i < kh - 1/'
 says 1 ' 1 FAILED' verify --impl kernel+cuda_naive --net thesis --kernel "$tmp/wrong.cu:conv" --args $conv "${launch[@]}" --set kernel.tile=64

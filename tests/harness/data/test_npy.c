@@ -101,6 +101,25 @@ static void whole_numbers_are_read(void **state)
     assert_int_equal(a.type, NPY_I64);
     assert_true(npy_get(&a, 0) == 0x1p40 && npy_get(&a, 1) == -3.0);
     npy_free(&a);
+    m = make(1, "{'descr': '|u1', 'fortran_order': False, 'shape': (2,)}", (const unsigned char[]){200, 0}, 2);
+    assert_int_equal(read_image(&m, &a, &err), CNN_OK);
+    assert_true(a.type == NPY_U8 && npy_get(&a, 0) == 200.0);
+    npy_free(&a);
+    m = make(1, "{'descr': '|i1', 'fortran_order': False, 'shape': (2,)}", (const signed char[]){-128, 127}, 2);
+    assert_int_equal(read_image(&m, &a, &err), CNN_OK);
+    assert_true(a.type == NPY_I8 && npy_get(&a, 0) == -128.0);
+    npy_free(&a);
+}
+
+static void halves_are_read(void **state)
+{
+    const uint16_t codes[3] = {0x3c00, 0xfbff, 0x0001};
+    npy_array a;
+    cnn_error err = {.message = ""};
+    const image m = make(1, "{'descr': '<f2', 'fortran_order': False, 'shape': (3,)}", codes, sizeof codes);
+    assert_int_equal(read_image(&m, &a, &err), CNN_OK);
+    assert_true(a.type == NPY_F16 && npy_get(&a, 0) == 1.0 && npy_get(&a, 1) == -65504.0 && npy_get(&a, 2) == 0x1p-24);
+    npy_free(&a);
 }
 
 static void refuse(const image *m, cnn_status expected, const char *word)
@@ -125,7 +144,8 @@ static void malformed_headers_are_refused(void **state)
         {"{'descr': '>f8', 'fortran_order': False, 'shape': (2, 3)}", "big-endian", CNN_BAD_FORMAT},
         {"{'descr': '>i8', 'fortran_order': False, 'shape': (2, 3)}", "astype('<i8')", CNN_BAD_FORMAT},
         {"{'descr': '<u8', 'fortran_order': False, 'shape': (2, 3)}", "'<u8'", CNN_BAD_FORMAT},
-        {"{'descr': '<f2', 'fortran_order': False, 'shape': (2, 3)}", "of f16", CNN_BAD_FORMAT},
+        {"{'descr': '>f2', 'fortran_order': False, 'shape': (2, 3)}", "astype('<f2')", CNN_BAD_FORMAT},
+        {"{'descr': '<u2', 'fortran_order': False, 'shape': (2, 3)}", "u8 ('|u1') and i8", CNN_BAD_FORMAT},
         {"{'descr': '|V2', 'fortran_order': False, 'shape': (2, 3)}", "'|V2'", CNN_BAD_FORMAT},
         {"{'descr': '|O', 'fortran_order': False, 'shape': (2, 3)}", "'|O'", CNN_BAD_FORMAT},
         {"{'descr': [('a', '<f4')], 'fortran_order': False, 'shape': (6,)}", "structured", CNN_BAD_FORMAT},
@@ -226,6 +246,7 @@ int main(void)
         cmocka_unit_test(versions_and_spellings_are_read),
         cmocka_unit_test(scalars_vectors_and_doubles_are_read),
         cmocka_unit_test(whole_numbers_are_read),
+        cmocka_unit_test(halves_are_read),
         cmocka_unit_test(malformed_headers_are_refused),
         cmocka_unit_test(truncated_and_longer_files_are_refused),
         cmocka_unit_test(promises_cost_nothing),
