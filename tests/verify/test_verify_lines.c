@@ -94,6 +94,27 @@ static void their_bound_knows_no_length(void **state)
     vf_case_free(&c);
 }
 
+/* All of x is tiny but for a pixel of each channel, and a channel's bias outweighs its products: what comes first is
+ * rounded to by every addition. (The seed of an honest kernel that was held to a random walk.) */
+static void a_bias_may_outweigh(void **state)
+{
+    const cnn_problem problem = problem_of(CNN_OP_CONV, "mb4ic4ih32oc16kh3ph1", CNN_F32, CNN_NCHW);
+    cnn_error err;
+    vf_case c;
+    int64_t outweighed = 0;
+    assert_int_equal(vf_case_make(&c, &problem, CNN_FWD, VF_REALS, 0, 338918934, NULL, &err), CNN_OK);
+    const int at = vf_index(c.call.operands, c.call.count, "y");
+    const double *b = vf_in(&c.call, "b");
+    for (int64_t e = 0; e < c.call.operands[at].count; e++) {
+        if (fabs(b[e / 1024 % 16]) < 0.6 * c.magnitude[at][e]) continue;
+        assert_int_not_equal(c.kind[at][e], VF_EVEN);
+        assert_int_not_equal(vf_element_make(&c, at, e).kind, VF_EVEN);
+        outweighed++;
+    }
+    assert_true(outweighed > 1000);
+    vf_case_free(&c);
+}
+
 static void bits_are_counted(void **state)
 {
     cnn_rng rng = rng_stream(3, 1);
@@ -116,6 +137,7 @@ int main(void)
         cmocka_unit_test(some_results_are_single_products),
         cmocka_unit_test(they_are_alone),
         cmocka_unit_test(their_bound_knows_no_length),
+        cmocka_unit_test(a_bias_may_outweigh),
         cmocka_unit_test(bits_are_counted),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -51,12 +51,21 @@ static double unit_of(const cnn_problem *p) { return p->u.type.dtype == CNN_F64 
 
 static bool is_uneven(double largest, double all, double terms) { return largest * fmax(8.0, sqrt(terms)) > all; }
 
+/* Whether one term is so large that no random walk is to be expected, though each of few is an eighth of all even where
+ * they are alike. It may come first: then each of n additions rounds a sum of its size, by 0.42 units (root mean
+ * square: evenly spread over a last place, sizes over a binade), which makes 0.42 * n * largest/all of what
+ * vf_rms_limit() holds to sqrt(n) + 2. */
+static bool outweighs(double largest, double all, double terms)
+{
+    const double many = 64.0;
+    return terms > many ? is_uneven(largest, all, terms) : 0.42 * terms * largest > (sqrt(terms) + 2.0) * all;
+}
+
 int vf_kind_of(const cnn_problem *p, double largest, double rest, double terms)
 {
-    const double many = 64.0; /* of fewer, one is an eighth of all even if they are alike */
     if (!(largest > 0.0) || p->u.type.math == CNN_MATH_F16) return VF_EVEN;
     if (rest <= unit_of(p) / 4.0 * largest) return VF_ALONE;
-    return terms > many && is_uneven(largest, largest + rest, terms) ? VF_UNEVEN : VF_EVEN;
+    return outweighs(largest, largest + rest, terms) ? VF_UNEVEN : VF_EVEN;
 }
 
 typedef struct finding {
@@ -117,6 +126,15 @@ static const double *other_factor(const vf_case *c, char result, char tensor, in
     return NULL;
 }
 
+/* A bias, or what was there before, may outweigh products that are all of tiny factors. */
+static void find_added(vf_case *c, int result)
+{
+    for (int64_t e = 0; e < c->call.operands[result].count; e++)
+        if (c->kind[result][e] == VF_EVEN &&
+            outweighs(added_to(c, result, e), c->magnitude[result][e], c->roundings[result][e]))
+            c->kind[result][e] = VF_UNEVEN;
+}
+
 void vf_find_kinds(vf_case *c)
 {
     int result = -1;
@@ -134,4 +152,5 @@ void vf_find_kinds(vf_case *c)
         const int64_t at = largest_of(&l, line, f.factor, &f.rest);
         if (f.rest <= unit_of(&c->problem) * fabs(f.factor[at])) vf_products_of(&l.d, l.tensor, at, set_kind, &f);
     }
+    find_added(c, result);
 }
