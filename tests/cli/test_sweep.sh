@@ -87,10 +87,17 @@ sed -i '/"kind":"epoch","impl":"cpu","algorithm":"direct"/s/"build":"[^"]*"/"bui
 [ "$(grep -c 'already in' "$tmp/log")" -eq 2 ] || fail "what was trained again is not kept: $(cat "$tmp/log")"
 
 # Types, of each algorithm that --impl names; without a bias it is another point.
-sweep layout,dtype --out "$tmp/types.jsonl" >"$tmp/log" 2>&1 || fail "types: $(cat "$tmp/log")"
+sweep layout,dtype --dtype f32,f64 --out "$tmp/types.jsonl" >"$tmp/log" 2>&1 || fail "types: $(cat "$tmp/log")"
 [ "$(points "$tmp/types.jsonl")" -eq 8 ] || fail "$(points "$tmp/types.jsonl") points, not 8"
-sweep layout,dtype --no-bias --out "$tmp/types.jsonl" >"$tmp/log" 2>&1
+sweep layout,dtype --dtype f32,f64 --no-bias --out "$tmp/types.jsonl" >"$tmp/log" 2>&1
 [ "$(points "$tmp/types.jsonl")" -eq 16 ] || fail "points without a bias were taken for those with"
+
+# Unless they are named, all types there are: those of algorithms that do not take them with the reason.
+sweep dtype --out "$tmp/every.jsonl" >"$tmp/log" 2>&1 || fail "every type: $(cat "$tmp/log")"
+for type in f32 f64 f16 bf16 u8:s8:s32 s8:s8:s32 f16:f16:f32 bf16:bf16:f32; do
+    [ "$(count "$tmp/every.jsonl" "\"algorithm\":\"direct\".*\"dtype\":\"$type\".*\"verified\":true")" -eq 1 ] || fail "$type is not swept: $(cat "$tmp/log")"
+done
+[ "$(count "$tmp/every.jsonl" '"dtype":"u8:s8:s32".*"state":"UNSUPPORTED","reason":"im2col in u8:s8:s32')" -eq 1 ] || fail "im2col takes integers"
 
 # What cannot run: the reason in the record, and the others run.
 "$benchcnn" sweep algorithm cpu.isa=0,1 --impl cpu --problem mb2ic4ih8oc6kh3sh2 --dir FWD --min-time 0 --peaks none --warm-up 0 \
