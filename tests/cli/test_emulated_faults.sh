@@ -69,7 +69,7 @@ holds "the report" "$tmp/out" "mb2ic3ih9oc5oh7kh3|repeat with"
 grep '"state":"FAILED"' "$tmp/verify.jsonl" | grep -q cudaErrorIllegalAddress || fail "the record lacks the failure"
 # A replayed step does not tell which kernel it was: it says how to find out, and no name that may be wrong. How many kernels
 # an epoch takes depends on the steps that are checked.
-broken kernel=230 1 "thesis at batch 30|replayed step|sync_launches=1|--no-graph|cudaErrorIllegalAddress" \
+broken kernel=180 1 "thesis at batch 30|replayed step|sync_launches=1|--no-graph|cudaErrorIllegalAddress" \
     train --impl "$impl" --batch 30 --epochs 3 --check-seed 8 "${small[@]}" --out "$tmp/train.jsonl"
 finished=$(grep -c '"kind":"epoch"' "$tmp/train.jsonl")
 [ "$finished" -eq 1 ] || fail "$finished epochs are recorded, not the one that was finished"
