@@ -10,6 +10,8 @@
 #include "harness/cnn/half.h"
 #include "whole.h"
 
+#include <string.h>
+
 enum { TILES = 16 }; /* of a task */
 
 typedef struct pairs_job {
@@ -68,22 +70,50 @@ static cnn_status plan(const cpu_context *cpu, const cnn_request *r, void **stat
 
 /* ---- x, wider. */
 
-static inline int16_t widen(const pairs_job *t, bool is_signed, int64_t at)
+/* Of one text for either type of bytes. `get` is inlined with a constant. */
+static inline uint16_t get(const void *x, bool is_signed, int64_t at)
 {
-    return is_signed ? ((const int8_t *)t->a->x)[at] : ((const uint8_t *)t->a->x)[at];
+    return (uint16_t)(is_signed ? ((const int8_t *)x)[at] : ((const uint8_t *)x)[at]);
 }
 
-/* A pair of channels of a row, for all pixels. c0 counts within the group; its last one may be no pair. */
-static inline void widen_pair(const pairs_job *t, bool is_signed, int64_t at, int64_t next, bool pair, int64_t step,
-                              int16_t *to)
+/* Channels that lie beside each other: a copy. */
+static inline void widen_run(const void *x, bool is_signed, int64_t at, int64_t count, int16_t *to)
+{
+    for (int64_t i = 0; i < count; i++) to[i] = (int16_t)get(x, is_signed, at + i);
+}
+
+/* Four channels of some pixels, `step` apart, the channels `next`; those that there are not become zeros. */
+static inline void widen_four(const void *x, bool is_signed, int64_t at, int64_t pixels, int64_t step, int64_t next,
+                              int64_t left, int16_t *to, int64_t channels)
+{
+    for (int64_t v = 0; v < pixels; v++) {
+        uint64_t four = 0;
+        for (int c = 0; c < 4; c++)
+            if (c < left) four |= (uint64_t)get(x, is_signed, at + v * step + c * next) << 16 * c;
+        memcpy(to + v * channels, &four, left > 2 ? sizeof four : sizeof four / 2);
+    }
+}
+
+/* The pixels of a row, to where the first of them goes. */
+static inline void widen_pixels(const pairs_job *t, bool is_signed, int64_t n, int64_t h, int64_t pixels, int16_t *to)
 {
     const cnn_conv_desc *d = &t->d;
-    const int64_t first = cpu_min(d->pw, t->width), last = cpu_min(d->pw + d->iw, t->width);
-    for (int64_t v = first; v < last; v++) {
-        int16_t *here = to + v * t->channels;
-        here[0] = widen(t, is_signed, at + (v - d->pw) * step);
-        here[1] = pair ? widen(t, is_signed, at + (v - d->pw) * step + next) : 0;
+    const int64_t icg = d->ic / d->g;
+    const bool nhwc = d->t.layout == CNN_NHWC;
+    const int64_t next = nhwc ? 1 : d->ih * d->iw, step = nhwc ? d->ic : 1;
+    if (nhwc && t->icp == icg) {
+        widen_run(t->a->x, is_signed, cnn_offset(d->t.layout, d->ic, d->ih, d->iw, n, 0, h, 0), pixels * d->ic, to);
+        return;
     }
+    for (int64_t g = 0; g < d->g; g++)
+        for (int64_t c = 0; c < icg; c += 4) {
+            const int64_t at = cnn_offset(d->t.layout, d->ic, d->ih, d->iw, n, g * icg + c, h, 0);
+            int16_t *four = to + g * t->icp + c;
+            if (icg - c >= 4) /* with a constant it has no branches */
+                widen_four(t->a->x, is_signed, at, pixels, step, next, 4, four, t->channels);
+            else
+                widen_four(t->a->x, is_signed, at, pixels, step, next, icg - c, four, t->channels);
+        }
 }
 
 /* Task (n, row of the padded image). */
@@ -91,28 +121,22 @@ static void widen_row(void *arg, int64_t task, int worker)
 {
     const pairs_job *t = arg;
     const cnn_conv_desc *d = &t->d;
-    const int64_t n = task / t->height, h = task % t->height - d->ph, icg = d->ic / d->g;
-    const bool is_signed = cnn_part_dtype(d->t.dtype, CNN_PART_FACTOR) == CNN_S8, nhwc = d->t.layout == CNN_NHWC;
-    const int64_t next = nhwc ? 1 : d->ih * d->iw, step = nhwc ? d->ic : 1;
+    const int64_t h = task % t->height - d->ph, left = cpu_min(d->pw, t->width);
+    const int64_t pixels = h < 0 || h >= d->ih ? 0 : cpu_min(d->iw, t->width - left), right = left + pixels;
     int16_t *to = t->x + task * t->width * t->channels;
     (void)worker;
-    memset(to, 0, (size_t)(t->width * t->channels) * sizeof *to);
-    if (h < 0 || h >= d->ih) return;
-    for (int64_t g = 0; g < d->g; g++)
-        for (int64_t c = 0; c < icg; c += 2) {
-            const int64_t at = cnn_offset(d->t.layout, d->ic, d->ih, d->iw, n, g * icg + c, h, 0);
-            int16_t *pair = to + g * t->icp + c;
-            if (is_signed)
-                widen_pair(t, true, at, next, c + 1 < icg, step, pair);
-            else
-                widen_pair(t, false, at, next, c + 1 < icg, step, pair);
-        }
+    memset(to, 0, (size_t)(left * t->channels) * sizeof *to);
+    memset(to + right * t->channels, 0, (size_t)((t->width - right) * t->channels) * sizeof *to);
+    if (cnn_part_dtype(d->t.dtype, CNN_PART_FACTOR) == CNN_S8)
+        widen_pixels(t, true, task / t->height, h, pixels, to + left * t->channels);
+    else
+        widen_pixels(t, false, task / t->height, h, pixels, to + left * t->channels);
 }
 
 /* ---- The weights. */
 
-/* Task (group, panel): read as they stand. What is not written nothing comes of: the second of half a pair meets a zero
- * of x, and results of channels that there are not are not stored. */
+/* Task (group, panel), pair by pair. What is not written nothing comes of: results of channels that there are not are
+ * not stored. */
 static void pack_panel(void *arg, int64_t task, int worker)
 {
     const pairs_job *t = arg;
@@ -122,36 +146,54 @@ static void pack_panel(void *arg, int64_t task, int worker)
     const int8_t *from = (const int8_t *)t->a->w + (task / t->panels * ocg + first) * icg * taps;
     int16_t *to = t->w + task * t->panel;
     (void)worker;
-    for (int64_t k = 0; k < left; k++)
-        for (int64_t c = 0; c < icg; c++)
-            for (int64_t tap = 0; tap < taps; tap++)
-                to[((tap * t->icp + c / 2 * 2) * lanes + 2 * k) + c % 2] =
-                    from[(k * icg + c) * taps + (d->flip ? taps - 1 - tap : tap)];
+    for (int64_t c = 0; c < icg; c += 2)
+        for (int64_t tap = 0; tap < taps; tap++) {
+            const int8_t *one = from + c * taps + (d->flip ? taps - 1 - tap : tap);
+            const int8_t *other = c + 1 < icg ? one + taps : one; /* its partner in x is 0 */
+            int16_t *pair = to + (tap * t->icp + c) * lanes;
+            for (int64_t k = 0; k < left; k++) {
+                pair[2 * k] = one[k * icg * taps];
+                pair[2 * k + 1] = other[k * icg * taps];
+            }
+        }
 }
 
 /* ---- Tiles. */
 
-static void put_tile(const pairs_job *t, int64_t first, int64_t channel, int64_t count, const int32_t *sums)
+/* Where the pixels of a task read their first tap, and where in y their first channel goes. Beyond the last pixel: as
+ * the last. */
+typedef struct places {
+    const int16_t *x[TILES * PAIRS_PIXELS];
+    int64_t y[TILES * PAIRS_PIXELS], count;
+} places;
+
+static void find_places(const pairs_job *t, int64_t group, int64_t first, places *p)
 {
     const cnn_conv_desc *d = &t->d;
-    const int32_t *bias = t->a->b;
-    const int64_t plane = d->oh * d->ow, step = d->t.layout == CNN_NHWC ? 1 : plane;
-    for (int64_t r = 0; r < PAIRS_PIXELS && first + r < t->pixels; r++) {
-        const int64_t n = (first + r) / plane, at = (first + r) % plane;
-        int32_t *y = (int32_t *)t->a->y + cnn_offset(d->t.layout, d->oc, 1, plane, n, channel, 0, at);
-        for (int64_t k = 0; k < count; k++)
-            y[k * step] = whole_result(sums[r * t->kernel->channels + k], bias != NULL ? &bias[channel + k] : NULL,
-                                       t->a->beta, &y[k * step]);
+    p->count = cpu_min(TILES * PAIRS_PIXELS, t->pixels - first);
+    for (int64_t i = 0; i < TILES * PAIRS_PIXELS; i++) {
+        const int64_t pixel = first + cpu_min(i, p->count - 1), plane = d->oh * d->ow, n = pixel / plane;
+        const int64_t row = n * t->height + pixel / d->ow % d->oh * d->sh, col = pixel % d->ow * d->sw;
+        p->x[i] = t->x + (row * t->width + col) * t->channels + group * t->icp;
+        p->y[i] = cnn_offset(d->t.layout, d->oc, 1, plane, n, group * (d->oc / d->g), 0, pixel % plane);
     }
 }
 
-/* Where pixel `at` of all reads its first tap; beyond the last one: as the last. */
-static const int16_t *place(const pairs_job *t, int64_t group, int64_t at)
+/* `channel` counts within the group, and `bias` begins with it. */
+static void put_tile(const pairs_job *t, const places *p, int64_t tile, int64_t channel, int64_t count,
+                     const int32_t *bias, const int32_t *sums)
 {
-    const cnn_conv_desc *d = &t->d;
-    const int64_t pixel = cpu_min(at, t->pixels - 1), n = pixel / (d->oh * d->ow), p = pixel / d->ow % d->oh;
-    const int64_t row = n * t->height + p * d->sh, col = pixel % d->ow * d->sw;
-    return t->x + (row * t->width + col) * t->channels + group * t->icp;
+    const int64_t step = t->d.t.layout == CNN_NHWC ? 1 : t->d.oh * t->d.ow, first = tile * PAIRS_PIXELS;
+    int32_t *const y = (int32_t *)t->a->y + channel * step;
+    for (int64_t r = 0; r < PAIRS_PIXELS && first + r < p->count; r++) {
+        int32_t *to = y + p->y[first + r];
+        const int32_t *from = sums + r * t->kernel->channels;
+        if (bias == NULL && t->a->beta == 0.0)
+            for (int64_t k = 0; k < count; k++) to[k * step] = from[k];
+        else
+            for (int64_t k = 0; k < count; k++)
+                to[k * step] = whole_result(from[k], bias != NULL ? &bias[k] : NULL, t->a->beta, &to[k * step]);
+    }
 }
 
 /* Task (group, chunk of pixels): a panel of weights after the other, for all of its tiles. */
@@ -159,22 +201,24 @@ static void multiply(void *arg, int64_t task, int worker)
 {
     const pairs_job *t = arg;
     const cnn_conv_desc *d = &t->d;
-    const int64_t ocg = d->oc / d->g, group = task / t->chunks, chunk = task % t->chunks * TILES * PAIRS_PIXELS;
+    const int64_t ocg = d->oc / d->g, group = task / t->chunks;
     int32_t sums[PAIRS_PIXELS * PAIRS_CHANNELS_MOST];
     pairs_tile tile = {.kh = d->kh,
                        .kw = d->kw,
                        .pairs = t->icp / 2,
                        .down = (d->dh + 1) * t->width * t->channels,
                        .right = (d->dw + 1) * t->channels};
+    places p;
     (void)worker;
+    find_places(t, group, task % t->chunks * TILES * PAIRS_PIXELS, &p);
     for (int64_t panel = 0; panel < t->panels; panel++) {
         const int64_t channel = panel * t->kernel->channels;
+        const int32_t *bias = t->a->b != NULL ? (const int32_t *)t->a->b + group * ocg + channel : NULL;
         tile.w = t->w + (group * t->panels + panel) * t->panel;
-        for (int64_t i = 0; i < TILES && chunk + i * PAIRS_PIXELS < t->pixels; i++) {
-            const int64_t first = chunk + i * PAIRS_PIXELS;
-            for (int r = 0; r < PAIRS_PIXELS; r++) tile.x[r] = place(t, group, first + r);
+        for (int64_t i = 0; i * PAIRS_PIXELS < p.count; i++) {
+            memcpy(tile.x, p.x + i * PAIRS_PIXELS, sizeof tile.x);
             t->kernel->product(&tile, sums);
-            put_tile(t, first, group * ocg + channel, cpu_min(t->kernel->channels, ocg - channel), sums);
+            put_tile(t, &p, i, channel, cpu_min(t->kernel->channels, ocg - channel), bias, sums);
         }
     }
 }
