@@ -219,8 +219,8 @@ cnn_status cli_read_problems(const cli_options *options, const cnn_type *type, p
 /* The type of a problem where this one is asked for: its file may say it. False: an earlier one of the set came to the
  * same. */
 bool cli_type_of(const problem_entry *entry, const cli_type_set *set, int index, cnn_type *type);
-/* The directions of those asked for that it has. */
-uint32_t cli_dirs_of(const problem_entry *entry, uint32_t dirs);
+/* The directions of those asked for that it has, in a type; with NULL, all that it has in any. */
+uint32_t cli_dirs_of(const problem_entry *entry, const cnn_type *type, uint32_t dirs);
 /* --problems -: what stands there is kept in a file without a name: it is read more than once, by several processes. */
 cnn_status cli_take_standard_input(cli_options *options, cnn_error *err);
 /* --match: only those whose text matches stay. */

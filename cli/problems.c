@@ -189,9 +189,14 @@ bool cli_type_of(const problem_entry *e, const cli_type_set *set, int index, cnn
     return true;
 }
 
-uint32_t cli_dirs_of(const problem_entry *e, uint32_t dirs)
+uint32_t cli_dirs_of(const problem_entry *e, const cnn_type *type, uint32_t dirs)
 {
-    return dirs & cnn_op_dirs(&e->problem) & (e->said.dirs != 0 ? e->said.dirs : UINT32_MAX);
+    cnn_problem typed = e->problem;
+    typed.u.type.dtype = CNN_F32;
+    const uint32_t asked = dirs & cnn_op_dirs(&typed) & (e->said.dirs != 0 ? e->said.dirs : UINT32_MAX);
+    if (type == NULL) return asked;
+    typed.u.type = *type;
+    return asked & cnn_op_dirs(&typed);
 }
 
 cnn_status cli_keep_matching(const cli_options *o, problem_list *list, cnn_error *err)

@@ -19,7 +19,7 @@ static cnn_status run_pass(bench *b, cnn_error *err)
                 const problem_entry *e = &b->problems.items[p];
                 cnn_problem problem = e->problem;
                 if (!cli_type_of(e, &b->types, t, &problem.u.type)) continue;
-                if (!(cli_dirs_of(e, b->dirs) & 1u << dir) || !bench_next_place(b)) continue;
+                if (!(cli_dirs_of(e, &problem.u.type, b->dirs) & 1u << dir) || !bench_next_place(b)) continue;
                 b->params.network = in_network ? b->networks[t] : NULL;
                 cnn_status status = bench_run_group(b, e->given, &problem, (cnn_dir)dir, err);
                 if (interrupt_seen())

@@ -101,7 +101,7 @@ cnn_status bench_list_candidates(bench *b, FILE *names, cnn_error *err)
                 cnn_problem problem = b->problems.items[p].problem;
                 int count;
                 if (!cli_type_of(&b->problems.items[p], &b->types, t, &problem.u.type)) continue;
-                if (!(cli_dirs_of(&b->problems.items[p], b->dirs) & 1u << dir)) continue;
+                if (!(cli_dirs_of(&b->problems.items[p], &problem.u.type, b->dirs) & 1u << dir)) continue;
                 status = gather_candidates(b, &problem, (cnn_dir)dir, list, &count, err);
                 for (int i = 0; status == CNN_OK && i < count; i++)
                     fprintf(names, "%s:%s\n", list[i].session->impl->name,

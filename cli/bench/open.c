@@ -14,21 +14,29 @@ static bool does(const bench *b, const cnn_session *session, cnn_op op)
     return false;
 }
 
+static bool has_direction(const bench *b, const problem_entry *e)
+{
+    cnn_type type;
+    for (int t = 0; t < b->types.count; t++)
+        if (cli_type_of(e, &b->types, t, &type) && cli_dirs_of(e, &type, b->dirs) != 0) return true;
+    return false;
+}
+
 /* Asked before ceilings are measured, for nobody. If nobody does any of it, says so. */
 static bool anybody(const bench *b)
 {
     const cli_options *o = b->options;
     for (int p = 0; p < b->problems.count; p++)
         for (int i = 0; i < b->sessions.count; i++)
-            if (cli_dirs_of(&b->problems.items[p], b->dirs) != 0 &&
+            if (has_direction(b, &b->problems.items[p]) &&
                 does(b, &b->sessions.list[i], b->problems.items[p].problem.op))
                 return true;
     if (b->refused > 0) return false; /* and each of them said why */
     if (b->problems.count == 0)
         fprintf(stderr, "benchcnn: nothing ran: the problem files hold no descriptor\n");
     else
-        fprintf(stderr, "benchcnn: nothing ran: --impl %s has no algorithm for --op %s --dir %s\n",
-                o->impl ? o->impl : "all", o->op ? o->op : "conv", o->dir ? o->dir : "all");
+        fprintf(stderr, "benchcnn: nothing ran: --impl %s has no algorithm for --op %s --dir %s --dtype %s\n",
+                o->impl ? o->impl : "all", o->op ? o->op : "conv", o->dir ? o->dir : "all", o->dtype);
     return false;
 }
 

@@ -69,7 +69,7 @@ static cnn_status run_all(sweep *s, cnn_error *err)
             for (int i = 0; i < s->b.sessions.count; i++) {
                 const problem_entry *e = &s->b.problems.items[p];
                 sweep_group group = {.session = i, .entry = e, .problem = e->problem, .dir = (cnn_dir)dir};
-                if (!(cli_dirs_of(e, s->b.dirs) & 1u << dir) || !bench_next_place(&s->b)) continue;
+                if (!(cli_dirs_of(e, NULL, s->b.dirs) & 1u << dir) || !bench_next_place(&s->b)) continue;
                 if (begin_group(s, &group, err) != CNN_OK) return err->status;
             }
     return CNN_OK;

@@ -162,7 +162,7 @@ static cnn_status verify_list(verification *v, verify_engine *engine, const prob
         const problem_entry *e = &list->items[i];
         cli_progress_show(&v->progress, v->done, v->total, e->text);
         v->done += 1.0;
-        const uint32_t dirs = cli_dirs_of(e, v->dirs);
+        const uint32_t dirs = cli_dirs_of(e, &e->problem.u.type, v->dirs);
         for (int dir = 0; status == CNN_OK && dir < CNN_DIR_COUNT; dir++)
             if (dirs & 1u << dir) status = verify_direction(v, engine, e, (cnn_dir)dir, err);
     }

@@ -23,8 +23,9 @@ void verify_explain_nothing(const verification *v)
         fprintf(stderr, "benchcnn: nothing ran: --impl %s has no algorithm for these problems and --dir %s\n",
                 o->impl != NULL ? o->impl : "all", o->dir != NULL ? o->dir : "all");
     else
-        fprintf(stderr, "benchcnn: nothing ran: --impl %s has no algorithm for --op %s --dir %s\n",
-                o->impl != NULL ? o->impl : "all", o->op != NULL ? o->op : "conv", o->dir != NULL ? o->dir : "all");
+        fprintf(stderr, "benchcnn: nothing ran: --impl %s has no algorithm for --op %s --dir %s --dtype %s\n",
+                o->impl != NULL ? o->impl : "all", o->op != NULL ? o->op : "conv", o->dir != NULL ? o->dir : "all",
+                o->dtype);
 }
 
 /* The limit of time is a step's. */

@@ -165,9 +165,7 @@ static cnn_status check_request(const cnn_impl *impl, const cnn_request *r, cnn_
 {
     const cnn_status status = cnn_problem_check(r->problem, err);
     if (status != CNN_OK) return status;
-    if (!(cnn_op_dirs(r->problem) & 1u << r->dir))
-        return CNN_FAIL(err, CNN_UNSUPPORTED, "operation %s has no direction %s", cnn_op_name(r->problem->op),
-                        cnn_dir_name(r->dir));
+    if (cnn_dir_check(r->problem, r->dir, err) != CNN_OK) return err->status;
     if (!(r->algorithm->ops & 1u << r->problem->op))
         return CNN_FAIL(err, CNN_UNSUPPORTED, "algorithm %s:%s does not serve operation %s", impl->name,
                         r->algorithm->name, cnn_op_name(r->problem->op));

@@ -14,13 +14,20 @@ const op_row *op_row_of(cnn_op op)
     return (unsigned)op < CNN_OP_COUNT ? rows[op] : NULL;
 }
 
+cnn_status cnn_dir_check(const cnn_problem *problem, cnn_dir dir, cnn_error *err)
+{
+    if (cnn_op_dirs(problem) & 1u << dir) return CNN_OK;
+    if (cnn_sums_whole(problem->u.type.dtype))
+        return CNN_FAIL(err, CNN_UNSUPPORTED, "%s in %s has no direction %s: integers have no gradients",
+                        cnn_op_name(problem->op), cnn_dtype_name(problem->u.type.dtype), cnn_dir_name(dir));
+    return CNN_FAIL(err, CNN_UNSUPPORTED, "operation %s has no direction %s", cnn_op_name(problem->op),
+                    cnn_dir_name(dir));
+}
+
 int cnn_operands(const cnn_problem *problem, cnn_dir dir, cnn_operand *items, cnn_error *err)
 {
     op_operands list = {.items = items, .type = problem->u.type};
-    if (!(cnn_op_dirs(problem) & 1u << dir)) {
-        CNN_FAIL(err, CNN_UNSUPPORTED, "operation %s has no direction %s", cnn_op_name(problem->op), cnn_dir_name(dir));
-        return -1;
-    }
+    if (cnn_dir_check(problem, dir, err) != CNN_OK) return -1;
     op_row_of(problem->op)->operands(&list, problem, dir);
     if (list.overflow != NULL) {
         const cnn_operand *o = list.overflow;

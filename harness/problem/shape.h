@@ -60,6 +60,8 @@ static inline int cnn_operand_dims(const cnn_operand *o, int64_t dims[5])
     return n;
 }
 
+/* CNN_UNSUPPORTED where the operation has no such direction, or not in its type. */
+cnn_status cnn_dir_check(const cnn_problem *problem, cnn_dir dir, cnn_error *err);
 /* Fills list (at least CNN_MAX_OPERANDS) and returns how many; -1 with CNN_OVERFLOW in err when a size overflows, or
  * with CNN_UNSUPPORTED when the operation has no such direction. */
 int cnn_operands(const cnn_problem *problem, cnn_dir dir, cnn_operand *list, cnn_error *err);

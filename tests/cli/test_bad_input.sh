@@ -148,7 +148,7 @@ refused "takes no 'foo'" verify foo
 [ $? -eq 3 ] && grep -q 'nothing ran: --impl cpu:direct has no algorithm for --op fc' "$tmp/err" ||
     fail "a run of nothing does not say why: $(cat "$tmp/err")"
 
-for words in '--op fc --impl cpu:direct' '--op loss --dir BWD_W --impl cpu'; do
+for words in '--op fc --impl cpu:direct' '--op loss --dir BWD_W --impl cpu' '--dir BWD --impl cpu --dtype u8:s8:s32'; do
     # shellcheck disable=SC2086  # several words on purpose
     "$benchcnn" bench $words >/dev/null 2>"$tmp/err"
     [ $? -eq 3 ] && grep -q "nothing ran: --impl cpu.* has no algorithm for --op" "$tmp/err" && ! grep -q ceilings "$tmp/err" ||
