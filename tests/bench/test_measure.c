@@ -1,7 +1,8 @@
 /* test_measure.c: samples: how many and how long, cold ones, interrupted ones, and what they are taken of. */
 #include "fake_add.h"
-#include "harness/base/clock.h"
 #include "verify/verify.h"
+
+#include <time.h>
 
 static void samples_are_many_and_long_enough(void **state)
 {
@@ -102,9 +103,9 @@ static void a_timer_that_stands_still_comes_to_an_end(void **state)
     still.timing = &still_timing;
     still.device_kind = CNN_DEVICE_CUDA; /* of what runs on the host the harness's own clock is read */
     f.session.impl = &still;
-    const double start = cnn_now();
+    const clock_t start = clock(); /* of this process: another one's work may take what time it likes */
     assert_int_equal(candidates_time(f.list, 1, &f.c, &params, &err), CNN_OK);
-    assert_true(cnn_now() - start < 5);
+    assert_true((double)(clock() - start) / CLOCKS_PER_SEC < 10);
     assert_true(f.list[0].result.stats.count >= 1);
     assert_true(bench_noisy(&f.list[0].result.stats));
     assert_true(f.list[0].result.stats.marks & BENCH_COARSE);
