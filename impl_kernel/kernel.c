@@ -167,20 +167,12 @@ static void fill_identity(kernel *k)
     impl->dtypes = (1u << CNN_DTYPE_COUNT) - 1; /* it is compiled for one of them: kernel_evaluate() */
 }
 
-/* What an array holds: the factors of products are x, w and dy. */
-static cnn_part part_of(const kernel *k, const char *array)
-{
-    if (strcmp(array, "w") == 0) return CNN_PART_WEIGHTS;
-    const bool factor = strcmp(array, "x") == 0 || (strcmp(array, "dy") == 0 && k->dir != CNN_FWD);
-    return factor ? CNN_PART_FACTOR : CNN_PART_RESULT;
-}
-
 const char *kernel_type(const kernel *k, const char *array)
 {
     static const char *const c[CNN_NUMBER_COUNT] = {
         [CNN_F32] = "float", [CNN_F64] = "double",       [CNN_F16] = "void", /* any pointer */
         [CNN_BF16] = "void", [CNN_U8] = "unsigned char", [CNN_S8] = "signed char", [CNN_S32] = "int"};
-    const cnn_dtype dtype = cnn_part_dtype(k->spec.type.dtype, part_of(k, array));
+    const cnn_dtype dtype = cnn_part_dtype(k->spec.type.dtype, cnn_part_of(array));
     if (!kernel_is_cuda(k) || c[dtype][0] != 'v') return c[dtype];
     return dtype == CNN_F16 ? "__half" : "__nv_bfloat16";
 }

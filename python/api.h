@@ -35,7 +35,7 @@ typedef struct api_problem {
 typedef struct api_array {
     const char *name;
     int access; /* cnn_access */
-    int type;   /* 0 f32, 1 f64, 2 i32, 3 i64 */
+    int type;   /* as TYPES of benchcnn/_library.py: 0 f32, 1 f64, 2 i32, 3 i64, 4 f16, 5 bf16, 6 u8, 7 i8 */
     int tensor; /* its layout is the problem's; else it is row-major */
     int n_dims; /* as PyTorch has them: (n, c, h, w), (oc, ic/g, kh, kw), (oc,) */
     int64_t dims[5];

@@ -8,7 +8,6 @@
 #include "parts.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 /* ---- What options say. */
 
@@ -108,15 +107,6 @@ cnn_status compute_read_options(compute_run *r, cnn_error *err)
 
 /* ---- Arrays. */
 
-/* What an array of the problem's type is, in a joined one. */
-static cnn_part part_of(const cnn_operand *o)
-{
-    const bool bias = strcmp(o->name, "b") == 0;
-    return bias || o->access != CNN_IN  ? CNN_PART_RESULT
-           : o->elem == CNN_ELEM_WEIGHT ? CNN_PART_WEIGHTS
-                                        : CNN_PART_FACTOR;
-}
-
 static bool is_given(const compute_run *r, int i)
 {
     return r->in_path[i] != NULL && cnn_elem_real(r->call.operands[i].elem);
@@ -128,7 +118,7 @@ static bool find_type(const compute_run *r, const cnn_dtype *numbers, cnn_dtype 
     for (int d = 0; d < CNN_DTYPE_COUNT; d++) {
         bool all = !cnn_is_joined((cnn_dtype)d) || cnn_is_weighted(&r->call.problem);
         for (int i = 0; all && i < r->call.count; i++)
-            all = !is_given(r, i) || numbers[i] == cnn_part_dtype((cnn_dtype)d, part_of(&r->call.operands[i]));
+            all = !is_given(r, i) || numbers[i] == cnn_part_dtype((cnn_dtype)d, cnn_part_of(r->call.operands[i].name));
         if (all) return *found = (cnn_dtype)d, true;
     }
     return false;

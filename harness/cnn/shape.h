@@ -5,6 +5,8 @@
 
 #include "net.h"
 
+#include <string.h>
+
 /* ---- Names: "?" of a value that there is not. */
 #define CNN_TEXT(id, text) text,
 #define CNN_DTYPE_TEXT(id, text, bytes) text,
@@ -49,6 +51,12 @@ static inline cnn_dtype cnn_part_dtype(cnn_dtype dtype, cnn_part part)
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++)
         if (rows[i].joined == dtype) return rows[i].of[part];
     return dtype;
+}
+/* Which part an array is of a convolution or FC layer: x, w, b, y, dy, dx, dw, db. */
+static inline cnn_part cnn_part_of(const char *array)
+{
+    if (strcmp(array, "w") == 0) return CNN_PART_WEIGHTS;
+    return strcmp(array, "x") == 0 || strcmp(array, "dy") == 0 ? CNN_PART_FACTOR : CNN_PART_RESULT;
 }
 static inline bool cnn_is_joined(cnn_dtype dtype) { return cnn_part_dtype(dtype, CNN_PART_RESULT) != dtype; }
 /* A number type of integers; and a type of problems whose sums are integers. */

@@ -24,8 +24,8 @@ static void add(op_operands *list, const char *name, cnn_access access, cnn_elem
 {
     cnn_operand *operand = &list->items[list->count++];
     int64_t bytes = 0;
-    const bool joined = cnn_is_joined(list->type.dtype), result = access != CNN_IN || strcmp(name, "b") == 0;
-    if (joined && result && cnn_elem_real(elem)) elem = CNN_ELEM_RESULT;
+    if (cnn_is_joined(list->type.dtype) && cnn_elem_real(elem) && cnn_part_of(name) == CNN_PART_RESULT)
+        elem = CNN_ELEM_RESULT;
     const size_t size = cnn_elem_size(&list->type, elem);
     *operand = (cnn_operand){.name = name, .access = access, .elem = elem, .shape = shape};
     for (int i = 0; i < 4; i++) operand->dims[i] = dims[i];
