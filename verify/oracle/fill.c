@@ -105,7 +105,8 @@ static void fill_whole(const vf_case *c, const cnn_operand *o, double density, c
     for (int64_t i = 0; i < o->count; i++) {
         const double end = rng_u64(rng) & 1 ? least : most;
         v[i] = !large && rng_int(rng, 0, 7) == 0 ? end : (double)rng_int(rng, (int64_t)least, (int64_t)most);
-        if (c->fill != VF_INTEGERS && !large) v[i] = fmax(fabs(v[i]), most / 2.0);
+        if (v[i] == 0.0) v[i] = most; /* as for reals: of a single product nothing else would contribute */
+        if (c->fill != VF_INTEGERS && !large) v[i] = most - fmod(fabs(v[i]), floor(most / 2.0) + 1.0); /* upper half */
         if (c->fill != VF_INTEGERS && w && i / line % 2 == 1) v[i] = -v[i];
         if (w && !(rng_unit(rng) < density)) v[i] = 0.0;
     }
