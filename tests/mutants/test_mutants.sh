@@ -85,5 +85,16 @@ for _ in once twice; do "$here/mutate.sh" "$tmp/tree" "$tmp/overlay" "$tmp/list"
 "$here/mutate.sh" "$tmp/tree" "$tmp/plain" '' control in/y.h && [ "$(cat "$tmp/plain/in/y.h")" = b ] || fail "the control"
 "$here/mutate.sh" "$tmp/tree" "$tmp/overlay" "$tmp/list" nobody in/x.c 2>/dev/null && fail "mutate.sh makes a mutant that is none"
 
+# ---- Every list's every change finds its text in the sources as they are now: said here, before anything is compiled.
+source=$here/../..
+for list in "$source"/tests/mutants/*.mutants "$source"/tests/mistakes/*.mutants; do
+    while IFS=$'\t' read -r name _ _ _ files _; do
+        for file in $files; do
+            said=$(awk -f "$here/mutants.awk" -v wanted="$name" -v file="$file" "$list" "$source/$file" 2>&1 >/dev/null) ||
+                fail "$(basename "$list"): $said"
+        done
+    done < <(awk -f "$here/mutants.awk" "$list")
+done
+
 [ $failures -eq 0 ] && echo "all held"
 exit $((failures > 0))
