@@ -176,7 +176,7 @@ static cnn_type type_of(const problem_entry *e, const cnn_type *asked)
     if (e->said.dtype) type.dtype = own->dtype, type.weights = own->weights;
     if (e->said.layout) type.layout = own->layout;
     if (e->said.math) type.math = own->math;
-    return type;
+    return cnn_type_for(e->op, type);
 }
 
 bool cli_type_of(const problem_entry *e, const cli_type_set *set, int index, cnn_type *type)

@@ -25,10 +25,10 @@ CPU_INLINE cpu_block batchnorm_block(const cnn_batchnorm_desc *d, int64_t b)
 cnn_status cpu_batchnorm(cnn_context *context, const cnn_plan *plan, const cnn_batchnorm_args *args, cnn_error *err)
 {
     const cnn_batchnorm_desc *d = &plan->problem.u.batchnorm;
+    if (cnn_is_half(d->t.dtype)) return cpu_half_batchnorm(context, plan, args, err);
     const int64_t blocks = cpu_block_count(d->t.layout, d->ic);
     const int64_t elements = d->mb * d->ih * d->iw * (d->t.layout == CNN_NCHW ? 1 : CPU_LANES);
     batchnorm_job job = {.work = cpu_items(blocks, elements * 8), .desc = d, .args = args};
-    (void)err;
     if (plan->dir == CNN_FWD)
         CPU_RUN(context, d->t.dtype, batchnorm_fwd, &job);
     else

@@ -80,6 +80,11 @@ typedef cnn_status cpu_map_bwd(cnn_context *, const cnn_plan *, const cnn_map_bw
 cnn_status cpu_half_weighted(cnn_context *, const cnn_plan *, const cnn_weighted_args *, cnn_error *);
 cnn_status cpu_half_map_fwd(cnn_context *, const cnn_plan *, const cnn_map_fwd_args *, cpu_map_fwd *, cnn_error *);
 cnn_status cpu_half_map_bwd(cnn_context *, const cnn_plan *, const cnn_map_bwd_args *, cpu_map_bwd *, cnn_error *);
+cnn_status cpu_half_batchnorm(cnn_context *, const cnn_plan *, const cnn_batchnorm_args *, cnn_error *);
+cnn_status cpu_half_loss_fwd(cnn_context *, const cnn_plan *, const cnn_loss_args *, cnn_error *);
+cnn_status cpu_half_loss_bwd(cnn_context *, const cnn_plan *, const cnn_loss_args *, cnn_error *);
+/* to = from, rounded to the type of 16 bits. */
+void cpu_half_narrow(cnn_context *, cnn_dtype, const float *from, void *to, int64_t count);
 void cpu_half_add(cnn_context *, const cnn_add_desc *, const cnn_join_args *);
 
 /* The other operations: slots of cnn_impl as they stand (cnn_context is a cpu_context). */

@@ -69,10 +69,14 @@ static sizes sizes_of(const cnn_problem *p)
         const cnn_pool_desc *d = &p->u.pool;
         return (sizes){.x = d->mb * d->ic * d->ih * d->iw, .y = d->mb * d->ic * d->oh * d->ow};
     }
-    if (p->op != CNN_OP_ACT && p->op != CNN_OP_DROPOUT) return (sizes){0};
     const cnn_act_desc *a = &p->u.act;
     const cnn_dropout_desc *o = &p->u.dropout;
-    const int64_t count = p->op == CNN_OP_ACT ? a->mb * a->ic * a->ih * a->iw : o->mb * o->ic * o->ih * o->iw;
+    const cnn_batchnorm_desc *n = &p->u.batchnorm;
+    const int64_t count = p->op == CNN_OP_ACT         ? a->mb * a->ic * a->ih * a->iw
+                          : p->op == CNN_OP_DROPOUT   ? o->mb * o->ic * o->ih * o->iw
+                          : p->op == CNN_OP_BATCHNORM ? n->mb * n->ic * n->ih * n->iw
+                                                      : 0;
+    if (p->op == CNN_OP_LOSS) return (sizes){.x = p->u.loss.mb * p->u.loss.ic}; /* y is f32 as it is */
     return (sizes){.x = count, .y = count};
 }
 
@@ -199,6 +203,47 @@ cnn_status cpu_half_map_bwd(cnn_context *context, const cnn_plan *plan, const cn
     const cnn_status status = run(context, &r.plan, &a, err);
     store(&r, a.dx, args->dx, r.size.x);
     return status;
+}
+
+/* Statistics and parameters are f32 as they are. */
+cnn_status cpu_half_batchnorm(cnn_context *context, const cnn_plan *plan, const cnn_batchnorm_args *args,
+                              cnn_error *err)
+{
+    half_run r = begin(context, plan, args->workspace);
+    cnn_batchnorm_args a = *args;
+    a.x = copy(&r, args->x, true, r.size.x);
+    a.dy = copy(&r, args->dy, true, r.size.y);
+    a.y = copy(&r, args->y, false, r.size.y);
+    a.dx = copy(&r, args->dx, false, r.size.x);
+    const cnn_status status = cpu_batchnorm(context, &r.plan, &a, err);
+    store(&r, a.y, args->y, r.size.y);
+    store(&r, a.dx, args->dx, r.size.x);
+    return status;
+}
+
+cnn_status cpu_half_loss_fwd(cnn_context *context, const cnn_plan *plan, const cnn_loss_args *args, cnn_error *err)
+{
+    half_run r = begin(context, plan, args->workspace);
+    cnn_loss_args a = *args;
+    a.x = copy(&r, args->x, true, r.size.x);
+    return cpu_loss_fwd(context, &r.plan, &a, err);
+}
+
+cnn_status cpu_half_loss_bwd(cnn_context *context, const cnn_plan *plan, const cnn_loss_args *args, cnn_error *err)
+{
+    half_run r = begin(context, plan, args->workspace);
+    cnn_loss_args a = *args;
+    a.scale *= *args->loss_scale;
+    a.dx = copy(&r, args->dx, false, r.size.x);
+    const cnn_status status = cpu_loss_bwd(context, &r.plan, &a, err);
+    store(&r, a.dx, args->dx, r.size.x);
+    return status;
+}
+
+void cpu_half_narrow(cnn_context *context, cnn_dtype dtype, const float *from, void *to, int64_t count)
+{
+    half_run r = {.context = context, .f16 = dtype == CNN_F16};
+    convert(&r, half_narrow_variants, from, to, count);
 }
 
 void cpu_half_add(cnn_context *context, const cnn_add_desc *d, const cnn_join_args *args)

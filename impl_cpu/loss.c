@@ -37,6 +37,7 @@ size_t cpu_loss_workspace(const cnn_loss_desc *desc, cnn_dir dir)
 cnn_status cpu_loss_fwd(cnn_context *context, const cnn_plan *plan, const cnn_loss_args *args, cnn_error *err)
 {
     const cnn_loss_desc *d = &plan->problem.u.loss;
+    if (cnn_is_half(d->t.dtype)) return cpu_half_loss_fwd(context, plan, args, err);
     loss_job job = {.work = cpu_items(d->mb, d->ic * EXP_COST),
                     .classes = d->ic,
                     .kind = d->kind,
@@ -44,7 +45,6 @@ cnn_status cpu_loss_fwd(cnn_context *context, const cnn_plan *plan, const cnn_lo
                     .labels = args->labels,
                     .out = args->y,
                     .parts = args->workspace};
-    (void)err;
     CPU_RUN(context, d->t.dtype, loss_fwd, &job);
     loss_part total = {0, 0};
     for (int64_t i = 0; i < job.work.tasks; i++) {
@@ -59,6 +59,7 @@ cnn_status cpu_loss_fwd(cnn_context *context, const cnn_plan *plan, const cnn_lo
 cnn_status cpu_loss_bwd(cnn_context *context, const cnn_plan *plan, const cnn_loss_args *args, cnn_error *err)
 {
     const cnn_loss_desc *d = &plan->problem.u.loss;
+    if (cnn_is_half(d->t.dtype)) return cpu_half_loss_bwd(context, plan, args, err);
     loss_job job = {.work = cpu_items(d->mb, d->ic),
                     .classes = d->ic,
                     .kind = d->kind,
@@ -66,7 +67,6 @@ cnn_status cpu_loss_bwd(cnn_context *context, const cnn_plan *plan, const cnn_lo
                     .labels = args->labels,
                     .out = args->dx,
                     .scale = args->scale};
-    (void)err;
     CPU_RUN(context, d->t.dtype, loss_bwd, &job);
     return CNN_OK;
 }

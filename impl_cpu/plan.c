@@ -20,7 +20,7 @@ static const cpu_kernels *kernels_of(const cnn_problem *p, int64_t id)
 static cnn_status make_plan(const cpu_context *cpu, const cnn_request *r, void **state, size_t *bytes, cnn_error *err)
 {
     const cnn_problem *p = r->problem;
-    if (cpu_reads_half(p)) {
+    if (cpu_reads_half(p) && p->op != CNN_OP_OPTIMIZER) {
         const cnn_problem wide = cpu_as_f32(p);
         const cnn_request its = {&wide, r->dir, r->algorithm, r->knobs};
         const cnn_status status = make_plan(cpu, &its, state, bytes, err);

@@ -5,6 +5,9 @@
 cnn_status other_open_batchnorm(cudnn_context *c, const cnn_request *r, other_state *s, cnn_error *err)
 {
     const cnn_batchnorm_desc *d = &r->problem->u.batchnorm;
+    if (cnn_is_mixed(&d->t))
+        return CNN_FAIL(err, CNN_UNSUPPORTED, "batch norm of %s with statistics in f32: f32 and f64 only here as yet",
+                        cnn_dtype_name(d->t.dtype));
     if (d->eps < CUDNN_BN_MIN_EPSILON)
         return CNN_FAIL(err, CNN_UNSUPPORTED, "eps is %g, and cuDNN takes none below %g", d->eps, CUDNN_BN_MIN_EPSILON);
     cnn_status status = cudnn_tensor_open(c, &d->t, d->mb, d->ic, d->ih, d->iw, &s->x, err);

@@ -5,6 +5,9 @@
 cnn_status other_open_loss(cudnn_context *c, const cnn_request *r, other_state *s, cnn_error *err)
 {
     const cnn_loss_desc *d = &r->problem->u.loss;
+    if (cnn_is_mixed(&d->t))
+        return CNN_FAIL(err, CNN_UNSUPPORTED, "cuDNN's softmax of %s is of that type too, and here y is f32",
+                        cnn_dtype_name(d->t.dtype));
     if (d->kind != CNN_LOSS_CROSS_ENTROPY)
         return CNN_FAIL(err, CNN_UNSUPPORTED, "cuDNN has no loss %s", cnn_loss_name(d->kind));
     if (r->dir != CNN_FWD)

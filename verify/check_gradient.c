@@ -22,7 +22,8 @@ typedef struct derivative {
     vf_case forward, backward; /* intermediates not rounded: the derivative at exactly this x */
     double *v, *moved;         /* a direction, and x along it: of one array */
     double *out[CNN_MAX_OPERANDS];
-    const double *weight; /* of the output that L sums: dy, or scale */
+    const double *weight; /* of the output that L sums: dy, or scales */
+    double scales;        /* of a loss: scale, and the loss scale of a type of 16 bits */
     int output;           /* index of that output in forward */
     double h;
 } derivative;
@@ -138,7 +139,8 @@ static cnn_status check_operand(derivative *d, const vf_subject *s, int k, int g
         if (i == 0) *left_out += kinks;
         status = vf_go_on(&s->engine->options, err);
         if (status != CNN_OK) break;
-        const slopes values = measure(d, k, g, rounded, run, &s->rounding);
+        const vf_rounding own = vf_rounding_for(&s->rounding, &s->problem->u.type, &d->backward.call.operands[g]);
+        const slopes values = measure(d, k, g, rounded, run, &own);
         judge(&values, d->backward.call.operands[g].name, relative, result);
     }
     free(d->v);
@@ -158,7 +160,9 @@ static cnn_status derivative_make(derivative *d, const vf_subject *s, cnn_error 
     if (status != CNN_OK) return status;
     const vf_call *f = &d->forward.call;
     d->output = vf_index(f->operands, f->count, loss_output(s->problem));
-    d->weight = s->problem->op == CNN_OP_LOSS ? &d->backward.call.scale : vf_in(&d->backward.call, "dy");
+    const double *loss_scale = vf_in(&d->backward.call, "loss_scale");
+    d->scales = d->backward.call.scale * (loss_scale != NULL ? *loss_scale : 1.0);
+    d->weight = s->problem->op == CNN_OP_LOSS ? &d->scales : vf_in(&d->backward.call, "dy");
     for (int i = 0; i < f->count; i++) {
         if (d->forward.after[i] == NULL) continue;
         d->out[i] = malloc((size_t)f->operands[i].count * sizeof(double));

@@ -147,7 +147,7 @@ static cnn_status take_type(compute_run *r, const cnn_dtype *numbers, cnn_error 
 {
     cnn_type *type = &r->call.problem.u.type;
     if (!find_type(r, numbers, &type->dtype)) return no_type(r, numbers, err);
-    type->weights = type->dtype;
+    *type = cnn_type_for(r->call.problem.op, *type);
     const cnn_status status = cnn_problem_check(&r->call.problem, err);
     if (status != CNN_OK) return status;
     r->call.count = cnn_operands(&r->call.problem, r->call.dir, r->call.operands, err);

@@ -31,8 +31,8 @@ typedef struct cnn_map_bwd_args {
 } cnn_map_bwd_args;
 
 /* FWD: y as cnn_loss_desc says; if not NULL, *loss_sum += the images' losses and *correct += the images whose largest x
- * is at the label (the first one on a tie). BWD_D: dx = (d loss / dx of cnn_loss_desc) * scale. Labels are in [0, ic).
- */
+ * is at the label (the first one on a tie). BWD_D: dx = (d loss / dx of cnn_loss_desc) * scale, and times *loss_scale
+ * in a type of 16 bits (else it is NULL). Labels are in [0, ic). */
 typedef struct cnn_loss_args {
     const void *x;
     const int32_t *labels;
@@ -41,6 +41,7 @@ typedef struct cnn_loss_args {
     int64_t *correct;
     double scale;
     void *workspace;
+    const double *loss_scale;
 } cnn_loss_args;
 
 /* ADD and CONCAT forward. y may be x[0] in ADD. */
@@ -55,8 +56,8 @@ typedef struct cnn_split_args {
     void *dx[CNN_MAX_INPUTS];
 } cnn_split_args;
 
-/* Statistics and parameters are [ic] in the problem's dtype. Training forward writes save_mean and save_invstd
- * (1/sqrt(var + eps)) for the backward, and updates running_*; inference only reads running_*. */
+/* Statistics and parameters are [ic], in the problem's type of weights. Training forward writes save_mean and
+ * save_invstd (1/sqrt(var + eps)) for the backward, and updates running_*; inference only reads running_*. */
 typedef struct cnn_batchnorm_args {
     const void *x, *gamma, *beta, *dy;
     void *y, *dx, *dgamma, *dbeta;
@@ -65,12 +66,15 @@ typedef struct cnn_batchnorm_args {
 } cnn_batchnorm_args;
 
 /* state[0], state[1]: `count` elements each, zero at first, as many as the kind needs (m then s). *step is read, then
- * the call adds 1 to it: it lives on the device so that a captured step can be replayed. */
+ * the call adds 1 to it: it lives on the device so that a captured step can be replayed. copy and scaling, in a type of
+ * 16 bits (else NULL): see cnn_optimizer_desc. */
 typedef struct cnn_optimizer_args {
     void *w;
     const void *grad;
     void *state[2];
     int64_t *step;
+    void *copy;
+    double *scaling;
 } cnn_optimizer_args;
 
 /* Of a transposed convolution (DECONV), c being the channels and p the pixels of its y, which has the shape of the x of

@@ -119,7 +119,8 @@ typedef enum cnn_dir { CNN_DIR_LIST(CNN_ID) CNN_DIR_COUNT } cnn_dir;
 typedef enum cnn_op { CNN_OP_LIST(CNN_OP_ID) CNN_OP_COUNT } cnn_op;
 
 /* `dtype` is that of activations and their gradients; `weights` that of weights, biases, statistics and optimizer
- * state. They are the same (cnn_problem_check): where arrays differ, it is a joined one. */
+ * state. They are the same, but for batch norm, losses and optimizers in types of 16 bits, whose `weights` are F32
+ * (cnn_weights_dtype); where the arrays of a product differ, `dtype` is a joined one. */
 typedef struct cnn_type {
     cnn_dtype dtype, weights;
     cnn_layout layout;

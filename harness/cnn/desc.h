@@ -77,7 +77,7 @@ typedef struct cnn_act_desc {
  *   QUADRATIC          y = x, loss 1/2 sum_c (y[c] - t[c])^2
  *   SOFTMAX_QUADRATIC  y = softmax(x), loss as of QUADRATIC
  * d loss / dx is y - t; of SOFTMAX_QUADRATIC dx[c] = y[c] * sum_k y[k] * ((y[c] - t[c]) - (y[k] - t[k])), which is the
- * softmax's Jacobian times y - t where the y sum to 1. */
+ * softmax's Jacobian times y - t where the y sum to 1. In a type of 16 bits x and dx have it, y is f32. */
 #define CNN_LOSS_LIST(X)                                                                                               \
     X(CROSS_ENTROPY, "softmax_cross_entropy") X(QUADRATIC, "quadratic") X(SOFTMAX_QUADRATIC, "softmax_quadratic")
 #define CNN_LOSS_ID(id, text) CNN_LOSS_##id,
@@ -122,7 +122,8 @@ typedef struct cnn_batchnorm_desc {
     int64_t mb, ic, ih, iw;
 } cnn_batchnorm_desc;
 
-/* One update of `count` parameters, thesis eq. 3.11 to 3.21. First g = grad + l1*sign(w) + l2*w; then
+/* One update of `count` parameters, thesis eq. 3.11 to 3.21. First g = grad/S + l1*sign(w) + l2*w, S being 1 (but see
+ * below); then
  *   SGD       w -= lr*g
  *   MOMENTUM  m = beta1*m - lr*g;              w += m
  *   ADAGRAD   s += g*g;                        w -= lr*g / (sqrt(s) + eps)
@@ -131,7 +132,14 @@ typedef struct cnn_batchnorm_desc {
  *             w -= lr * (m/(1-beta1^(t+1))) / (sqrt(s/(1-beta2^(t+1))) + eps),  t = *step, from 0.
  *   NADAM     m and s as ADAM (Dozat, 2016);
  *             w -= lr * (beta1*m/(1-beta1^(t+2)) + (1-beta1)*g/(1-beta1^(t+1))) / (sqrt(s/(1-beta2^(t+1))) + eps)
- * With decay_steps > 0 the rate falls linearly to zero: lr * max(0, 1 - t/decay_steps) stands for lr. */
+ * With decay_steps > 0 the rate falls linearly to zero: lr * max(0, 1 - t/decay_steps) stands for lr.
+ *
+ * In a type of 16 bits (Micikevicius et al., 2018) w, grad and the state are f32, and grad holds S times the gradient,
+ * S being the loss scale. `copy` is w rounded to the type, to the nearest, for the kernels to read. Where any element
+ * of grad is infinite or a NaN, the step is left out: w, state, copy and *step stay as they are. `scaling` is three
+ * doubles: S; the steps made in a row since S changed or a step was left out; all steps that were left out. With growth
+ * > 0 the loss scale is dynamic: a step that is left out halves an S above 1, and `growth` steps in a row double S. */
+enum { CNN_LOSS_SCALE, CNN_STEPS_KEPT, CNN_STEPS_LEFT_OUT, CNN_SCALING_COUNT };
 #define CNN_OPTIMIZER_LIST(X)                                                                                          \
     X(SGD, "sgd")                                                                                                      \
     X(MOMENTUM, "momentum")                                                                                            \
@@ -145,7 +153,7 @@ typedef struct cnn_optimizer_desc {
     cnn_type t;
     cnn_optimizer_kind kind;
     int64_t count;
-    double lr, beta1, beta2, eps, l1, l2, decay_steps;
+    double lr, beta1, beta2, eps, l1, l2, decay_steps, growth;
 } cnn_optimizer_desc;
 
 /* Any operation. `type` is the descriptor's own first member.

@@ -63,6 +63,25 @@ static inline bool cnn_is_joined(cnn_dtype dtype) { return cnn_part_dtype(dtype,
 static inline bool cnn_is_whole(cnn_dtype dtype) { return dtype == CNN_U8 || dtype == CNN_S8 || dtype == CNN_S32; }
 static inline bool cnn_sums_whole(cnn_dtype dtype) { return cnn_is_whole(cnn_part_dtype(dtype, CNN_PART_RESULT)); }
 
+/* What weights, statistics and optimizer state are kept in, beside activations of this type. Batch norm, losses and
+ * optimizers add up over a batch or a whole training: where activations have 16 bits, they keep f32. */
+static inline cnn_dtype cnn_weights_dtype(cnn_op op, cnn_dtype dtype)
+{
+    const bool keeps = op == CNN_OP_BATCHNORM || op == CNN_OP_LOSS || op == CNN_OP_OPTIMIZER;
+    return keeps && (dtype == CNN_F16 || dtype == CNN_BF16) ? CNN_F32 : dtype;
+}
+/* The type with its `weights` as the operation has them. */
+static inline cnn_type cnn_type_for(cnn_op op, cnn_type type)
+{
+    type.weights = cnn_weights_dtype(op, type.dtype);
+    return type;
+}
+/* Whether activations have 16 bits, and weights and state more. */
+static inline bool cnn_is_mixed(const cnn_type *type)
+{
+    return (type->dtype == CNN_F16 || type->dtype == CNN_BF16) && type->weights == CNN_F32;
+}
+
 /* The directions a problem has: a mask of 1 << cnn_dir (batch norm in inference has no backward, nor have integers). */
 static inline uint32_t cnn_op_dirs(const cnn_problem *problem)
 {

@@ -107,6 +107,7 @@ static cnn_status run_loss(const cnn_impl *impl, cnn_context *context, const cnn
     if (plan->dir == CNN_BWD_D) {
         args.y = take(&p);
         args.labels = take(&p);
+        if (cnn_is_mixed(&plan->problem.u.type)) args.loss_scale = take(&p);
         args.dx = take(&p);
         return CALL(loss_bwd, args);
     }
@@ -172,6 +173,10 @@ static cnn_status run_optimizer(const cnn_impl *impl, cnn_context *context, cons
     args.grad = take(&p);
     for (int i = 0; i < cnn_optimizer_states(plan->problem.u.optimizer.kind); i++) args.state[i] = take(&p);
     args.step = take(&p);
+    if (cnn_is_mixed(&plan->problem.u.type)) {
+        args.copy = take(&p);
+        args.scaling = take(&p);
+    }
     return CALL(optimizer_step, args);
 }
 

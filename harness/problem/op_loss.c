@@ -20,10 +20,12 @@ static void format(char *text, const cnn_problem *p)
 static void operands(op_operands *list, const cnn_problem *p, cnn_dir dir)
 {
     const cnn_loss_desc *d = &p->u.loss;
-    op_flat(list, dir == CNN_FWD ? "x" : "y", CNN_IN, CNN_ELEM_DTYPE, d->mb, d->ic, 1, 1);
+    const bool forward = dir == CNN_FWD;
+    op_flat(list, forward ? "x" : "y", CNN_IN, forward ? CNN_ELEM_DTYPE : CNN_ELEM_WEIGHT, d->mb, d->ic, 1, 1);
     op_vector(list, "labels", CNN_IN, CNN_ELEM_I32, d->mb);
-    op_flat(list, dir == CNN_FWD ? "y" : "dx", CNN_OUT, CNN_ELEM_DTYPE, d->mb, d->ic, 1, 1);
-    if (dir != CNN_FWD) return;
+    if (!forward && cnn_is_mixed(&d->t)) op_vector(list, "loss_scale", CNN_IN, CNN_ELEM_DOUBLE, 1);
+    op_flat(list, forward ? "y" : "dx", CNN_OUT, forward ? CNN_ELEM_WEIGHT : CNN_ELEM_DTYPE, d->mb, d->ic, 1, 1);
+    if (!forward) return;
     op_vector(list, "loss_sum", CNN_INOUT, CNN_ELEM_DOUBLE, 1);
     op_vector(list, "correct", CNN_INOUT, CNN_ELEM_I64, 1);
 }

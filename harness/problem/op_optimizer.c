@@ -21,9 +21,9 @@ static const struct {
     const char *name;
     size_t at;
     double below;
-} options[] = {{AT(lr), INFINITY},         {AT(beta1), 1},     {AT(beta2), 1},
-               {AT(eps), INFINITY},        {AT(l1), INFINITY}, {AT(l2), INFINITY},
-               {AT(decay_steps), INFINITY}};
+} options[] = {{AT(lr), INFINITY},          {AT(beta1), 1},        {AT(beta2), 1},
+               {AT(eps), INFINITY},         {AT(l1), INFINITY},    {AT(l2), INFINITY},
+               {AT(decay_steps), INFINITY}, {AT(growth), INFINITY}};
 enum { OPTIONS = sizeof options / sizeof *options };
 
 static double value_of(const cnn_optimizer_desc *d, int option)
@@ -88,6 +88,9 @@ static void operands(op_operands *list, const cnn_problem *p, cnn_dir dir)
     if (states > 0) op_vector(list, "state0", CNN_INOUT, CNN_ELEM_WEIGHT, d->count);
     if (states > 1) op_vector(list, "state1", CNN_INOUT, CNN_ELEM_WEIGHT, d->count);
     op_vector(list, "step", CNN_INOUT, CNN_ELEM_I64, 1);
+    if (!cnn_is_mixed(&d->t)) return;
+    op_vector(list, "copy", CNN_INOUT, CNN_ELEM_DTYPE, d->count);
+    op_vector(list, "scaling", CNN_INOUT, CNN_ELEM_DOUBLE, CNN_SCALING_COUNT);
 }
 
 static double per_element(const cnn_problem *p, cnn_dir dir)

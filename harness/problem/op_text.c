@@ -64,7 +64,7 @@ cnn_status op_parse(const op_row *row, const char *text, const cnn_problem_defau
     if (row->parse != NULL) return row->parse(text, defaults, p, d, err);
     const bool any = row->format != NULL && op_split_kind(text, words, sizeof words, &start);
     if (!any && row->example != NULL) return op_needs_kind(text, row->example, err);
-    p->u.type = defaults->type;
+    p->u.type = cnn_type_for(p->op, defaults->type);
     const cnn_status status = row->read != NULL ? row->read(text, any ? words : NULL, defaults, p, err) : CNN_OK;
     return status == CNN_OK ? parse_sizes(row, text, start, p, d, err) : status;
 }

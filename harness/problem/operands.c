@@ -78,10 +78,10 @@ cnn_status cnn_problem_check(const cnn_problem *problem, cnn_error *err)
     const op_row *row = op_row_of(problem->op);
     if (row == NULL) return CNN_FAIL(err, CNN_BAD_ARGUMENT, "there is no operation number %d", (int)problem->op);
     const cnn_type *t = &problem->u.type;
-    if (t->weights != t->dtype)
-        return CNN_FAIL(err, CNN_UNSUPPORTED,
-                        "weights in %s beside activations in %s: both must be of one dtype as yet",
-                        cnn_dtype_name(t->weights), cnn_dtype_name(t->dtype));
+    if (t->weights != cnn_weights_dtype(problem->op, t->dtype))
+        return CNN_FAIL(err, CNN_UNSUPPORTED, "%s with weights in %s beside activations in %s: they must be in %s",
+                        cnn_op_name(problem->op), cnn_dtype_name(t->weights), cnn_dtype_name(t->dtype),
+                        cnn_dtype_name(cnn_weights_dtype(problem->op, t->dtype)));
     cnn_status status = op_check(row, problem, err);
     if (status != CNN_OK) return status;
     const uint32_t dirs = cnn_op_dirs(problem);
@@ -107,19 +107,16 @@ static cnn_status check_joined(const cnn_problem *problem, cnn_error *err)
 cnn_status cnn_half_check(const cnn_problem *problem, cnn_error *err)
 {
     const cnn_type *t = &problem->u.type;
-    const cnn_op op = problem->op;
     if (cnn_is_joined(t->dtype)) return check_joined(problem, err);
     if (!cnn_is_half(t->dtype)) return CNN_OK;
     if (t->math != CNN_MATH_F32 && t->math != (t->dtype == CNN_F16 ? CNN_MATH_F16 : CNN_MATH_BF16))
         return CNN_FAIL(
             err, CNN_UNSUPPORTED, "math %s of %s: its products and sums are f32, or %s where math %s allows it",
             cnn_math_name(t->math), cnn_dtype_name(t->dtype), cnn_dtype_name(t->dtype), cnn_dtype_name(t->dtype));
-    if (op == CNN_OP_DECONV && problem->u.conv.bias)
+    if (problem->op == CNN_OP_DECONV && problem->u.conv.bias)
         return CNN_FAIL(err, CNN_UNSUPPORTED,
                         "a transposed convolution with bias in %s: the bias is added in a call of its own, which would "
                         "round the result twice",
                         cnn_dtype_name(t->dtype));
-    if (op != CNN_OP_LOSS && op != CNN_OP_BATCHNORM && op != CNN_OP_OPTIMIZER) return CNN_OK;
-    return CNN_FAIL(err, CNN_UNSUPPORTED, "%s in %s: it is done in f32 and f64 only", cnn_op_name(op),
-                    cnn_dtype_name(t->dtype));
+    return CNN_OK;
 }

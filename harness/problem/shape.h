@@ -70,9 +70,8 @@ int cnn_operands(const cnn_problem *problem, cnn_dir dir, cnn_operand *list, cnn
 int64_t cnn_operand_needed(const cnn_problem *problem, cnn_dir dir, const cnn_operand *operand);
 /* Every size positive and consistent, groups divide the channels, windows touch the input, nothing overflows. */
 cnn_status cnn_problem_check(const cnn_problem *problem, cnn_error *err);
-/* Whether the harness can ask anybody for it in the types of 16 bits and in joined ones: these are for what lies in
- * memory, and what statistics, losses and optimizers keep needs more; only products have two factors and a result.
- * CNN_UNSUPPORTED, and why not; other types always pass. */
+/* Whether the harness can ask anybody for it in the types of 16 bits and in joined ones: only products have two factors
+ * and a result. CNN_UNSUPPORTED, and why not; other types always pass. */
 cnn_status cnn_half_check(const cnn_problem *problem, cnn_error *err);
 
 /* What the operation needs at least: 2 per multiply-add, padded taps not counted (as benchdnn counts them); 1 a simple

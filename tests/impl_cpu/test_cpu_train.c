@@ -215,7 +215,7 @@ static void check_steps(cnn_context *context, const cnn_plan *plan, vec *w, vec 
             v[0] = vec_get(w, i), v[1] = vec_get(s0, i), v[2] = vec_get(s1, i);
             update_one(d, vec_get(&grad, i), round, &v[0], &v[1], &v[2]);
         }
-        const cnn_optimizer_args args = {w->data, grad.data, {s0->data, s1->data}, &step};
+        const cnn_optimizer_args args = {w->data, grad.data, {s0->data, s1->data}, &step, NULL, NULL};
         assert_int_equal(cpu_optimizer_step(context, plan, &args, &err), CNN_OK);
         assert_int_equal(step, round + 1);
         for (int64_t i = 0; i < d->count; i++) {
@@ -259,7 +259,7 @@ static void adam_by_hand(void **state)
     double w = 1, grad = 2, m = 0, s = 0;
     int64_t step = 0;
     cnn_error err;
-    const cnn_optimizer_args args = {&w, &grad, {&m, &s}, &step};
+    const cnn_optimizer_args args = {&w, &grad, {&m, &s}, &step, NULL, NULL};
     cpu_optimizer_step(CONTEXT(0), &plan, &args, &err);
     assert_true(fabs(w - 0.9) < 1e-14 && fabs(m - 0.2) < 1e-15 && fabs(s - 0.004) < 1e-15);
     grad = -1;
@@ -279,7 +279,7 @@ static void nadam_by_hand(void **state)
     double w = 1, grad = 2, m = 0, s = 0;
     int64_t step = 0;
     cnn_error err;
-    const cnn_optimizer_args args = {&w, &grad, {&m, &s}, &step};
+    const cnn_optimizer_args args = {&w, &grad, {&m, &s}, &step, NULL, NULL};
     cpu_optimizer_step(CONTEXT(0), &plan, &args, &err);
     const double first = 1 - 0.1 * (0.18 / 0.19 + 2) / 2;
     assert_true(fabs(w - first) < 1e-14 && fabs(m - 0.2) < 1e-15 && fabs(s - 0.004) < 1e-15);
@@ -296,7 +296,7 @@ static void zero_gradient_moves_nothing(void **state)
         float w[40] = {0}, grad[40] = {0}, m[40] = {0}, s[40] = {0};
         int64_t step = 0;
         cnn_error err;
-        const cnn_optimizer_args args = {w, grad, {m, s}, &step};
+        const cnn_optimizer_args args = {w, grad, {m, s}, &step, NULL, NULL};
         cpu_optimizer_step(CONTEXT(0), &plan, &args, &err);
         for (int i = 0; i < 40; i++) assert_true(w[i] == 0);
     }

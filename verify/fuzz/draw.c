@@ -72,6 +72,7 @@ static void draw_optimizer(cnn_rng *rng, cnn_problem *p)
     d->l1 = DRAW_OF(rng, 0.0, 0.0, 1e-5, 0.01);
     d->l2 = DRAW_OF(rng, 0.0, 0.0, 1e-4, 0.1);
     d->decay_steps = DRAW_OF(rng, 0.0, 0.0, 10.0, 42.0, 1000.5);
+    d->growth = DRAW_OF(rng, 0.0, 1.0, 2000.0);
     if (d->beta1 > 0.0) d->beta1 = DRAW_OF(rng, 0.5, 0.9, 0.99);
     if (d->beta2 > 0.0) d->beta2 = DRAW_OF(rng, 0.5, 0.9, 0.999);
     if (d->eps > 0.0) d->eps = DRAW_OF(rng, 1e-8, 1e-6, 1e-3);
@@ -156,7 +157,8 @@ static bool draw_problem(const fuzz_space *space, cnn_rng *rng, uint32_t ops, fu
     uint32_t taken = space->dtypes & (uint32_t)cnn_impl_dtypes(space->impls[c->impl]);
     for (int i = 0; i < CNN_DTYPE_COUNT; i++)
         if (cnn_is_joined((cnn_dtype)i) && (!cnn_is_weighted(p) || p->op == CNN_OP_DECONV)) taken &= ~(1u << i);
-    p->u.type.dtype = p->u.type.weights = (cnn_dtype)draw_bit(rng, taken != 0 ? taken : space->dtypes);
+    p->u.type.dtype = (cnn_dtype)draw_bit(rng, taken != 0 ? taken : space->dtypes);
+    p->u.type = cnn_type_for(p->op, p->u.type);
     p->u.type.layout = (cnn_layout)draw_bit(rng, space->layouts);
     p->u.type.math = draw_math(space, rng, p);
     const bool emulated = space->impls[c->impl]->device_kind == CNN_DEVICE_EMULATED;

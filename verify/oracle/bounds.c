@@ -51,6 +51,14 @@ vf_rounding vf_rounding_of(const cnn_problem *problem, const cnn_algorithm *algo
     return r;
 }
 
+vf_rounding vf_rounding_for(const vf_rounding *r, const cnn_type *type, const cnn_operand *operand)
+{
+    vf_rounding own = *r;
+    if (cnn_is_mixed(type) && r->stored == type->dtype) own.stored = cnn_elem_dtype(type, operand->elem);
+    if (!cnn_elem_real(operand->elem)) own.stored = CNN_F64;
+    return own;
+}
+
 double vf_gamma(double n, double unit) { return n * unit < 1.0 ? n * unit / (1.0 - n * unit) : (double)INFINITY; }
 
 double vf_bound(const vf_rounding *r, double roundings, double magnitude)

@@ -2,6 +2,7 @@
 #ifndef VERIFY_ORACLE_BOUNDS_H
 #define VERIFY_ORACLE_BOUNDS_H
 
+#include "harness/problem/shape.h"
 #include "transforms.h"
 
 /* What is allowed for one problem and algorithm. */
@@ -27,6 +28,9 @@ double vf_gamma(double n, double unit);
 /* Bound on |computed - reference| for an element of these roundings and magnitude (reference.h). The reference's own
  * rounding is included. An element without roundings gets 0: it must be equal. */
 double vf_bound(const vf_rounding *rounding, double roundings, double magnitude);
+
+/* The same for one result, which may be stored in another type than most: statistics beside activations of 16 bits. */
+vf_rounding vf_rounding_for(const vf_rounding *rounding, const cnn_type *type, const cnn_operand *operand);
 
 /* What storing a result may add to its error: half a last place of f16 and bf16, at the largest value that is within
  * `bound` of what is expected; 0 of other types, whose last rounding is one like those before it. */

@@ -12,7 +12,8 @@
 
 int vf_variants(const cnn_problem *p, cnn_dir dir)
 {
-    if (cnn_is_weighted(p) || p->op == CNN_OP_OPTIMIZER) return 2;
+    if (p->op == CNN_OP_OPTIMIZER) return cnn_is_mixed(&p->u.type) ? 3 : 2;
+    if (cnn_is_weighted(p)) return 2;
     return p->op == CNN_OP_ACT && dir == CNN_BWD_D ? 2 : 1;
 }
 

@@ -144,6 +144,7 @@ void vf_describe_worst(const vf_case *c, const cnn_operand *operand, const vf_wr
     char where[128];
     const char *how = c->without_x                                                 ? " (x not given)"
                       : c->variant == 1 && c->call.problem->op == CNN_OP_OPTIMIZER ? " (in the midst of a training)"
+                      : c->variant == 2                                            ? " (a gradient is not finite)"
                                                                                    : "";
     vf_element_name(operand, e->index, where, sizeof where);
     snprintf(result->worst, sizeof result->worst, "%s: expected %.17g, got %.17g, error %.3g, bound %.3g%s", where,
@@ -167,7 +168,9 @@ void vf_judge(const vf_case *c, const vf_run *run, const vf_rounding *bounds, ve
     for (int i = 0; i < c->call.count; i++) {
         const cnn_operand *o = &c->call.operands[i];
         if (c->after[i] == NULL) continue;
-        vf_comparison v = vf_compare(&c->call.out[i], run->after[i], o->count, bounds);
+        vf_rounding own;
+        if (bounds != NULL) own = vf_rounding_for(bounds, &c->problem.u.type, o);
+        vf_comparison v = vf_compare(&c->call.out[i], run->after[i], o->count, bounds != NULL ? &own : NULL);
         if (result->worst[0] == '\0' || !(v.budget_used <= result->budget_used)) {
             result->budget_used = v.budget_used;
             vf_describe_worst(c, o,

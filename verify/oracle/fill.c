@@ -222,6 +222,25 @@ static void fill_reals(const vf_case *c, const cnn_operand *o, cnn_rng *rng, dou
         }
 }
 
+/* A power of two, as loss scales are, small enough that no gradient overflows f16: logits reach 204. For an optimizer
+ * also how long S has been what it is, half of the time long enough that it grows now, and how many steps were left
+ * out. */
+static void fill_scaling(const vf_case *c, const cnn_operand *o, cnn_rng *rng, double *v)
+{
+    v[CNN_LOSS_SCALE] = ldexp(1.0, (int)rng_int(rng, 0, 8));
+    if (o->count == 1) return;
+    const double growth = c->problem.u.optimizer.growth, most = growth > 1.0 ? growth - 1.0 : 0.0;
+    v[CNN_STEPS_KEPT] = rng_u64(rng) & 1 ? floor(most) : floor(rng_real(rng, 0.0, most));
+    v[CNN_STEPS_LEFT_OUT] = (double)rng_int(rng, 0, 9);
+}
+
+/* Steps are left out in variant 2: for one gradient of many, wherever it stands. */
+static void break_gradient(const vf_case *c, const cnn_operand *o, cnn_rng *rng, double *v)
+{
+    static const double broken[] = {INFINITY, -INFINITY, NAN};
+    if (c->variant == 2 && is(o, "grad")) v[rng_int(rng, 0, o->count - 1)] = broken[rng_int(rng, 0, 2)];
+}
+
 /* The state of an optimizer at its start is zero; on its way, s is never negative. At a rate of 0 nothing would move a
  * velocity of 0. */
 static void fill_optimizer(const vf_case *c, const cnn_operand *o, cnn_rng *rng, double *v)
@@ -234,6 +253,7 @@ static void fill_optimizer(const vf_case *c, const cnn_operand *o, cnn_rng *rng,
         if (state && c->variant == 0 && c->problem.u.optimizer.lr > 0.0) v[i] = 0.0;
         if (!state && i % 31 == 30) v[i] = 0.0; /* sign(0) = 0; a gradient of nothing */
     }
+    break_gradient(c, o, rng, v);
 }
 
 static int64_t classes_of(const cnn_problem *p) { return p->op == CNN_OP_LOSS ? p->u.loss.ic : 1; }
@@ -246,6 +266,8 @@ void vf_fill_values(const vf_case *c, const cnn_operand *o, double density, doub
         for (int64_t i = 0; i < o->count; i++) v[i] = (double)rng_int(&rng, 0, classes_of(&c->problem) - 1);
     else if (o->elem == CNN_ELEM_I64)
         for (int64_t i = 0; i < o->count; i++) v[i] = c->problem.op == CNN_OP_OPTIMIZER && c->variant == 0 ? 0.0 : 41.0;
+    else if (is(o, "loss_scale") || is(o, "scaling"))
+        fill_scaling(c, o, &rng, v);
     else if (cnn_sums_whole(c->problem.u.type.dtype))
         fill_whole(c, o, density, &rng, v);
     else if (c->problem.op == CNN_OP_OPTIMIZER)

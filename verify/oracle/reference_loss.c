@@ -92,15 +92,16 @@ static void through_softmax(const double *y, int64_t classes, int64_t label, dou
 
 static void backward(const vf_call *call, const cnn_loss_desc *d)
 {
-    const double *y = vf_in(call, "y"), *labels = vf_in(call, "labels");
+    const double *y = vf_in(call, "y"), *labels = vf_in(call, "labels"), *loss_scale = vf_in(call, "loss_scale");
+    const double scale = call->scale * (loss_scale != NULL ? *loss_scale : 1.0);
+    const double more = loss_scale != NULL ? 1.0 : 0.0; /* the product of both scales is rounded, too */
     vf_out dx = vf_output(call, "dx");
     for (int64_t n = 0; n < d->mb && d->kind == CNN_LOSS_SOFTMAX_QUADRATIC; n++)
-        through_softmax(y + n * d->ic, d->ic, (int64_t)labels[n], call->scale, &dx, n * d->ic);
+        through_softmax(y + n * d->ic, d->ic, (int64_t)labels[n], scale, &dx, n * d->ic);
     for (int64_t n = 0; n < d->mb && d->kind != CNN_LOSS_SOFTMAX_QUADRATIC; n++)
         for (int64_t c = 0; c < d->ic; c++) {
             double hot = c == (int64_t)labels[n] ? 1.0 : 0.0, p = y[n * d->ic + c];
-            vf_put(&dx, n * d->ic + c, (p - hot) * call->scale, (fabs(p) + hot) * fabs(call->scale),
-                   VF_ROUND_LOSS_GRAD);
+            vf_put(&dx, n * d->ic + c, (p - hot) * scale, (fabs(p) + hot) * fabs(scale), VF_ROUND_LOSS_GRAD + more);
         }
 }
 

@@ -75,19 +75,61 @@ static update step(const cnn_optimizer_desc *d, double w, double grad, const dou
     return u;
 }
 
+/* ---- Types of 16 bits: the copy, the loss scale, steps that are left out. */
+
+static bool all_finite(const double *grad, int64_t count)
+{
+    for (int64_t i = 0; i < count; i++)
+        if (!isfinite(grad[i])) return false;
+    return true;
+}
+
+/* Counts and a scale that is halved or doubled: all exact. */
+static void put_scaling(const vf_call *call, bool kept)
+{
+    const double *old = vf_in(call, "scaling"), growth = call->problem->u.optimizer.growth;
+    const bool dynamic = growth > 0.0, grows = dynamic && kept && old[CNN_STEPS_KEPT] + 1.0 >= growth;
+    const double factor = grows ? 2.0 : dynamic && !kept && old[CNN_LOSS_SCALE] > 1.0 ? 0.5 : 1.0;
+    const double after[CNN_SCALING_COUNT] = {[CNN_LOSS_SCALE] = old[CNN_LOSS_SCALE] * factor,
+                                             [CNN_STEPS_KEPT] = kept && !grows ? old[CNN_STEPS_KEPT] + 1.0 : 0.0,
+                                             [CNN_STEPS_LEFT_OUT] = old[CNN_STEPS_LEFT_OUT] + (kept ? 0.0 : 1.0)};
+    const vf_out out = vf_output(call, "scaling");
+    for (int i = 0; i < CNN_SCALING_COUNT; i++) vf_put(&out, i, after[i], after[i], 0.0);
+}
+
+/* Every array as it was. */
+static void leave_out(const vf_call *call)
+{
+    static const char *const kept[] = {"w", "state0", "state1", "step", "copy"};
+    for (size_t k = 0; k < sizeof kept / sizeof *kept; k++) {
+        const int index = vf_index(call->operands, call->count, kept[k]);
+        for (int64_t i = 0; index >= 0 && i < call->operands[index].count; i++)
+            vf_put(&call->out[index], i, call->in[index][i], fabs(call->in[index][i]), 0.0);
+    }
+}
+
 void vf_reference_optimizer(const vf_call *call)
 {
     const cnn_optimizer_desc *d = &call->problem->u.optimizer;
     const double *w = vf_in(call, "w"), *grad = vf_in(call, "grad"), *t = vf_in(call, "step");
-    const double *s0 = vf_in(call, "state0"), *s1 = vf_in(call, "state1");
+    const double *s0 = vf_in(call, "state0"), *s1 = vf_in(call, "state1"), *scaling = vf_in(call, "scaling");
+    const double scale = scaling != NULL ? scaling[CNN_LOSS_SCALE] : 1.0;
+    const double roundings = VF_ROUND_OPTIMIZER + (scaling != NULL ? 2.0 : 0.0); /* 1/S, and the product with it */
+    const bool kept = scaling == NULL || all_finite(grad, d->count);
     vf_out out = vf_output(call, "w"), out0 = vf_output(call, "state0"), out1 = vf_output(call, "state1");
-    vf_out out_t = vf_output(call, "step");
+    vf_out out_t = vf_output(call, "step"), copy = vf_output(call, "copy");
+    if (scaling != NULL) put_scaling(call, kept);
+    if (!kept) {
+        leave_out(call);
+        return;
+    }
     for (int64_t i = 0; i < d->count; i++) {
         double old[2] = {s0 == NULL ? 0.0 : s0[i], s1 == NULL ? 0.0 : s1[i]};
-        update u = step(d, w[i], grad[i], old, *t);
-        vf_put(&out, i, u.w.v, u.w.m, VF_ROUND_OPTIMIZER);
-        vf_put(&out0, i, u.state[0].v, u.state[0].m, VF_ROUND_OPTIMIZER);
-        vf_put(&out1, i, u.state[1].v, u.state[1].m, VF_ROUND_OPTIMIZER);
+        update u = step(d, w[i], grad[i] / scale, old, *t);
+        vf_put(&out, i, u.w.v, u.w.m, roundings);
+        vf_put(&copy, i, u.w.v, u.w.m, roundings);
+        vf_put(&out0, i, u.state[0].v, u.state[0].m, roundings);
+        vf_put(&out1, i, u.state[1].v, u.state[1].m, roundings);
     }
     vf_put(&out_t, 0, *t + 1.0, *t + 1.0, 0.0);
 }

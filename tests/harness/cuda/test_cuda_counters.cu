@@ -68,7 +68,7 @@ static void every_block_sees_the_same_step(void **)
         const cnn_plan plan = plan_of(&d, sgd(count, 16), CNN_FWD);
         float *w = put(&d, std::vector<float>(count, 0));
         int64_t *step = put(&d, std::vector<int64_t>(1, first));
-        const cnn_optimizer_args a = {w, put(&d, std::vector<float>(count, 1)), {NULL, NULL}, step};
+        const cnn_optimizer_args a = {w, put(&d, std::vector<float>(count, 1)), {NULL, NULL}, step, NULL, NULL};
         float expected = 0;
         for (int64_t t = first; t < first + 20; t++) { /* beyond the end of the decay */
             cnn_error err;
@@ -89,7 +89,7 @@ static void large_steps_are_counted(void **)
     const int64_t large = ((int64_t)1 << 40) - 3;
     int64_t *step = put(&d, std::vector<int64_t>(1, large));
     const cnn_optimizer_args a = {
-        put(&d, std::vector<double>(3000)), put(&d, std::vector<double>(3000)), {NULL, NULL}, step};
+        put(&d, std::vector<double>(3000)), put(&d, std::vector<double>(3000)), {NULL, NULL}, step, NULL, NULL};
     cnn_plan doubles = plan;
     cnn_error err;
     doubles.problem.u.type.dtype = doubles.problem.u.type.weights = CNN_F64;
@@ -136,7 +136,7 @@ static std::vector<float> weights_after(int steps, bool captured)
     s.gather.index = put(&d, std::vector<int32_t>{4, 0, 9, 19, 7, 7, 1, 2, 3, 12, 11, 10});
     s.gather.y = x, s.gather.cursor = cursor;
     s.map = {x, y, step, NULL};
-    s.optimizer = {w, y, {NULL, NULL}, step};
+    s.optimizer = {w, y, {NULL, NULL}, step, NULL, NULL};
     cnn_graph *graph = NULL;
     cnn_error err;
     if (captured) {
