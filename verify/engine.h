@@ -36,6 +36,17 @@ const char *vf_run_difference(const vf_case *c, const vf_run *a, const vf_run *b
 /* For people: "17 of 400 elements, the first y[n=0,c=1,h=0,w=3]: 0.5, then 0.25", of the first output that differs. */
 void vf_run_describe(const vf_case *c, const vf_run *a, const vf_run *b, char *text, size_t size);
 
+/* around.c: the buffers of one run, while the kernel has them. */
+typedef struct vf_around {
+    vf_fences fences;
+    const char *names[VF_FENCED_MAX];
+    bool on_host, pages; /* where they lie; whether pages are around them */
+} vf_around;
+void vf_around_add(vf_around *around, const char *name, const vf_guarded *buffer);
+/* From here on nothing around them is to be touched; what is lies in run->fault at the end. */
+void vf_around_begin(vf_around *around);
+void vf_around_end(vf_around *around, vf_run *run);
+
 /* ---- The checks. */
 
 enum { VF_CACHE = 8 };

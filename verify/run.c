@@ -5,7 +5,6 @@
 #include "harness/base/clock.h"
 #include "harness/cpu/busy.h"
 
-#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -88,12 +87,11 @@ static cnn_status set_up(running *r, cnn_error *err)
 static cnn_status fetch(const vf_place *place, const vf_guarded *g, const char *name, vf_run *run, void **bytes,
                         cnn_error *err)
 {
-    int64_t damage = 0;
+    vf_damage damage;
     *bytes = malloc(g->bytes);
     if (*bytes == NULL) return CNN_FAIL(err, CNN_OUT_OF_MEMORY, "no memory to fetch %s", name);
     const cnn_status status = vf_guarded_download(g, place->session, *bytes, &damage, err);
-    if (damage > 0) fault(run, name, "wrote past %s: byte %lld after its end", damage);
-    if (damage < 0) fault(run, name, "wrote before %s: byte %lld before its start", -damage);
+    if (status == CNN_OK && run->fault[0] == '\0') vf_damage_text(&damage, name, run->fault, sizeof run->fault);
     return status;
 }
 
@@ -162,44 +160,19 @@ static void wait_for_late(running *r, vf_run *run)
     while (look(r, run, false) > 0 && busy_others() && cnn_now() - start < longest) nanosleep(&pause, NULL);
 }
 
-/* Who touched a page beside a buffer. */
-static void tell_touch(vf_fences *fences, const char *const names[], vf_run *run)
-{
-    int64_t distance = 0;
-    const int i = vf_fences_end(fences, &distance);
-    if (i < 0) return;
-    const bool wrote = atomic_load(&fences->wrote);
-    if (distance > 0)
-        fault(run, names[i], wrote ? "wrote past %s: byte %lld after its end" : "read past %s: byte %lld after its end",
-              distance);
-    else
-        fault(run, names[i],
-              wrote ? "wrote before %s: byte %lld before its start" : "read before %s: byte %lld before its start",
-              -distance);
-}
-
 /* The kernel alone, with its pages watched, and what is around its buffers out of bounds. */
 static cnn_status call_kernel(running *r, const cnn_run_extra *extra, vf_run *run, cnn_error *err)
 {
     vf_place *place = r->place;
-    vf_fences fences = {.count = 0};
-    const char *names[VF_FENCED_MAX];
-    const bool host = place->session->impl->memory == NULL, pages = host && r->options->fence >= VF_PAGE_BEHIND;
-    for (int i = 0; host && i < r->c->call.count; i++) {
-        if (home(r, i) != i) continue;
-        names[fences.count] = r->c->call.operands[i].name;
-        fences.list[fences.count++] = &place->buffer[i];
-    }
-    if (host && place->workspace.data != NULL) {
-        names[fences.count] = "the workspace";
-        fences.list[fences.count++] = &place->workspace;
-    }
-    vf_guarded_poison(fences.list, fences.count, true);
-    if (pages) vf_fences_begin(&fences);
+    const bool on_host = place->session->impl->memory == NULL;
+    vf_around around = {.on_host = on_host, .pages = on_host && r->options->fence >= VF_PAGE_BEHIND};
+    for (int i = 0; i < r->c->call.count; i++)
+        if (home(r, i) == i) vf_around_add(&around, r->c->call.operands[i].name, &place->buffer[i]);
+    if (place->workspace.data != NULL) vf_around_add(&around, "the workspace", &place->workspace);
+    vf_around_begin(&around);
     cnn_status status = cnn_run(place->session, place->plan, r->pointer, extra, err);
-    if (status == CNN_OK && pages) status = cnn_sync(place->session, err);
-    if (pages) tell_touch(&fences, names, run);
-    vf_guarded_poison(fences.list, fences.count, false);
+    if (status == CNN_OK && around.pages) status = cnn_sync(place->session, err);
+    vf_around_end(&around, run);
     return status;
 }
 

@@ -91,20 +91,21 @@ int64_t judge_draw(judge *j, int64_t below) { return rng_int(&j->rng, 0, below -
 
 /* ---- All elements. */
 
-static void blame(judge *j, const char *name, int64_t damage)
+static void blame(judge *j, const char *name, const vf_damage *damage)
 {
-    vf_set(&j->verdict, VERIFY_FAILED, "a timed run wrote %s %s: byte %lld %s", damage > 0 ? "past" : "before", name,
-           (long long)(damage > 0 ? damage : -damage), damage > 0 ? "after its end" : "before its start");
+    char text[256];
+    vf_damage_text(damage, name, text, sizeof text);
+    if (text[0] != '\0') vf_set(&j->verdict, VERIFY_FAILED, "a timed run %s", text);
 }
 
 /* Downloads operand i with its guards; an output becomes run->after[i], an input must be what it was. */
 static cnn_status look_at(judge *j, const vf_case *c, int i, vf_run *run, cnn_error *err)
 {
     const cnn_operand *o = &c->call.operands[i];
-    int64_t damage = 0;
+    vf_damage damage;
     cnn_status status = vf_guarded_download(&j->guarded[i], j->hands.session, j->room, &damage, err);
     if (status != CNN_OK) return status;
-    if (damage != 0) blame(j, o->name, damage);
+    blame(j, o->name, &damage);
     double *values = malloc((size_t)o->count * sizeof *values);
     if (!values) return CNN_FAIL(err, CNN_OUT_OF_MEMORY, "no memory to check %s", o->name);
     vf_unpack(&c->problem, o, (char *)j->room + j->lead_bytes, values);
@@ -132,10 +133,10 @@ static bool has_failed(const judge *j) { return j->verdict.state != VERIFY_PASSE
 
 static cnn_status look_at_workspace(judge *j, cnn_error *err)
 {
-    int64_t damage = 0;
+    vf_damage damage;
     if (!j->workspace.memory) return CNN_OK;
     const cnn_status status = vf_guarded_download(&j->workspace, j->hands.session, j->room, &damage, err);
-    if (status == CNN_OK && damage != 0) blame(j, "its workspace", damage);
+    if (status == CNN_OK) blame(j, "its workspace", &damage);
     return status;
 }
 

@@ -41,7 +41,7 @@ static cnn_status judge_end(const fresh *f, const arm *a, int ended, FILE *said,
     program_last_line(said, last, sizeof last);
     if (WIFEXITED(ended) && WEXITSTATUS(ended) == EXIT_USAGE)
         return CNN_FAIL(err, CNN_BAD_ARGUMENT, "round %lld, %s: %s", (long long)f->round, a->name, last);
-    child_how(ended, how, sizeof how);
+    child_how(NULL, ended, how, sizeof how);
     return CNN_FAIL(err, CNN_INTERNAL, "round %lld, %s: %s; it said: %.300s", (long long)f->round, a->name, how, last);
 }
 

@@ -38,7 +38,9 @@ pid_t child_start(child_shared *c)
     atomic_store(&c->word, 0);
     atomic_store(&c->began, 0.0);
     const pid_t pid = child_fork();
-    if (pid == 0) atomic_store(&c->pid, getpid());
+    if (pid != 0) return pid;
+    atomic_store(&c->pid, getpid());
+    crash_begin(&c->crash);
     return pid;
 }
 
@@ -74,10 +76,16 @@ bool child_said(const child_shared *c, pid_t pid, int ended)
     return WIFEXITED(ended) && atomic_load(&c->word) == word_of(pid, WEXITSTATUS(ended));
 }
 
-void child_how(int ended, char *how, size_t size)
+void child_how(const child_shared *c, int ended, char *how, size_t size)
 {
-    if (WIFSIGNALED(ended))
-        snprintf(how, size, "its process was ended by signal %d (%s)", WTERMSIG(ended), strsignal(WTERMSIG(ended)));
-    else
+    enum { WORDS = 320 };
+    char crash[WORDS] = "";
+    if (!WIFSIGNALED(ended)) {
         snprintf(how, size, "it ended its process itself, with status %d", WEXITSTATUS(ended));
+        return;
+    }
+    const int by = WTERMSIG(ended);
+    if (c != NULL && (by == SIGSEGV || by == SIGBUS)) crash_text(&c->crash, crash, sizeof crash);
+    snprintf(how, size, "its process was ended by signal %d (%s)%s%s", by, strsignal(by), crash[0] != '\0' ? ": " : "",
+             crash);
 }

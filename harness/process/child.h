@@ -3,6 +3,8 @@
 #ifndef HARNESS_PROCESS_CHILD_H
 #define HARNESS_PROCESS_CHILD_H
 
+#include "crash.h"
+
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stdint.h>
@@ -14,6 +16,7 @@ typedef struct child_shared {
                               forked cannot say it for the child, nor end with another status */
     _Atomic double began;  /* cnn_now() when what is in hand did; 0: nothing is */
     _Atomic pid_t pid;     /* the child's */
+    crash_note crash;      /* where it crashed */
 } child_shared;
 
 /* fork(), with nothing left in the streams' buffers for both to write. Where the parent is killed, so is the child, and
@@ -33,8 +36,8 @@ _Noreturn void child_end(child_shared *c, int status);
 pid_t child_wait(child_shared *c, pid_t pid, int flags, int64_t limit_s, int *ended, bool *hung);
 /* Whether the child ran to its end, and ended with the status that it said. */
 bool child_said(const child_shared *c, pid_t pid, int ended);
-/* How it ended, in words: "its process was ended by signal 11 (...)", "it ended its process itself, with status
- * 0". */
-void child_how(int ended, char *how, size_t size);
+/* How it ended, in words: "its process was ended by signal 11 (...): it wrote to address 0x0, which is NULL", "it ended
+ * its process itself, with status 0". NULL: of one that child_fork() alone made. */
+void child_how(const child_shared *c, int ended, char *how, size_t size);
 
 #endif

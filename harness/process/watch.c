@@ -126,17 +126,17 @@ static bool note_death(run_watch *w, int ended, bool hung)
     if (hung)
         snprintf(d->how, sizeof d->how, "it did not finish in %lld s (--isolate-limit)", (long long)limit_of(w));
     else
-        child_how(ended, d->how, sizeof d->how);
+        child_how(&w->run, ended, d->how, sizeof d->how);
     w->hung += hung;
     return true;
 }
 
 static cnn_status fail_end(run_watch *w, int ended, cnn_error *err)
 {
-    char how[96];
+    char how[WATCH_HOW_MAX];
     const char *hint =
         w->limit_s > 0 ? "" : "; with --isolate (sweep: and --out FILE) it is told in which case, and the run goes on";
-    child_how(ended, how, sizeof how);
+    child_how(&w->run, ended, how, sizeof how);
     w->loaded[sizeof w->loaded - 1] = '\0';
     if (w->loaded[0] == '\0') return CNN_FAIL(err, CNN_INTERNAL, "outside of any implementation's code: %s", how);
     if (WIFSIGNALED(ended))

@@ -13,6 +13,13 @@ BAND = 4096  # bytes around each array that must stay as they are
 FILLED = 0xFF  # of every float a NaN
 
 
+def changed(at, where):
+    """What `benchcnn verify` says of bytes beside an array that are changed."""
+    if len(at) == 1:
+        return f"1 byte {where} is changed, at {at[0]:+d}"
+    return f"{len(at)} bytes {where} are changed, at {at[0]:+d} to {at[-1]:+d}"
+
+
 class Copy:
     """A copy of an array that NumPy owns, between bands that are looked at behind the call."""
 
@@ -38,9 +45,9 @@ class Copy:
         behind = numpy.flatnonzero(self.raw[self.end:] != FILLED)
         ahead = numpy.flatnonzero(self.raw[:self.start] != FILLED)
         if len(behind):
-            raise MemoryError(f"wrote past {self.name}: byte {behind[0] + 1} after its end")
+            raise MemoryError(f"wrote past {self.name}: {changed(behind, 'beyond its end')}")
         if len(ahead):
-            raise MemoryError(f"wrote before {self.name}: byte {self.start - ahead[0]} before its start")
+            raise MemoryError(f"wrote before {self.name}: {changed(ahead - self.start, 'before its start')}")
         if self.before is not None and self.array.tobytes() != self.before:
             self.memory[...] = self.array
 

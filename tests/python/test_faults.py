@@ -63,8 +63,8 @@ class Callables(unittest.TestCase):
             return right(x, w, problem)
 
         self.said(changes, "changed its input x at byte 0", checks="memory")
-        self.said(writes_past, "wrote past y: byte 1 after its end")
-        self.said(writes_before, "wrote before w: byte 8 before its start")
+        self.said(writes_past, "wrote past y: 4 bytes beyond its end are changed, at +0 to +3")
+        self.said(writes_before, "wrote before w: 4 bytes before its start are changed, at -8 to -5")
 
     def test_supports_raises(self):
         verdict = benchcnn.verify(right, PROBLEM, supports=lambda p: p.nothing)

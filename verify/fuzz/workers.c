@@ -95,7 +95,7 @@ static bool hire(worker_set *c, int number, cnn_error *err)
     return pid > 0;
 }
 
-static void describe_death(int status, bool hung, int64_t seconds, worker_message *message)
+static void describe_death(const slot *s, int status, bool hung, int64_t seconds, worker_message *message)
 {
     fuzz_outcome *o = &message->outcome;
     message->result = WORKER_DIED;
@@ -104,7 +104,7 @@ static void describe_death(int status, bool hung, int64_t seconds, worker_messag
     if (hung)
         snprintf(o->reason, sizeof o->reason, "it did not finish in %lld s", (long long)seconds);
     else
-        child_how(status, o->reason, sizeof o->reason);
+        child_how(&s->worker, status, o->reason, sizeof o->reason);
 }
 
 /* The next message of this worker that has come. What a kernel may have written over is no index and no text yet. */
@@ -152,7 +152,7 @@ static cnn_status look_after(worker_set *c, int number, cnn_error *err)
     const bool said = child_said(&s->worker, pid, status);
     if (said && WEXITSTATUS(status) == 0) return CNN_OK;
     worker_message message = {.index = at, .attempt = s->now.attempt};
-    describe_death(status, c->hung[number], c->job->seconds, &message);
+    describe_death(s, status, c->hung[number], c->job->seconds, &message);
     if (said || at >= atomic_load(&s->end)) /* not in a case */
         return CNN_FAIL(err, CNN_INTERNAL,
                         "a worker process could not start its work, or goes between two cases: %.300s",

@@ -2,10 +2,11 @@
  * error even where nothing of it is used: where the next page is not there, it is a crash. */
 #include "guard.h"
 
+#include "harness/process/crash.h"
+
 #include <signal.h>
 #include <stdatomic.h>
 #include <sys/mman.h>
-#include <ucontext.h>
 #include <unistd.h>
 
 /* A signal handler can reach nothing but a global. */
@@ -43,16 +44,6 @@ static bool is_fence(const vf_guarded *g, uintptr_t address)
            (address < first + fence || address >= first + g->mapped - fence);
 }
 
-static bool is_write(const void *context)
-{
-#if defined(__x86_64__) && defined(REG_ERR)
-    return (((const ucontext_t *)context)->uc_mcontext.gregs[REG_ERR] & 2) != 0;
-#else
-    (void)context;
-    return false;
-#endif
-}
-
 /* What is not ours happens again, to whoever was to see it before. */
 static void on_fault(int signal_number, siginfo_t *info, void *context)
 {
@@ -62,7 +53,7 @@ static void on_fault(int signal_number, siginfo_t *info, void *context)
     for (int i = 0; fences != NULL && i < fences->count; i++) {
         if (!is_fence(fences->list[i], address)) continue;
         if (atomic_compare_exchange_strong(&fences->touched, &none, address))
-            atomic_store(&fences->wrote, is_write(context));
+            atomic_store(&fences->wrote, crash_access_of(context) == CRASH_WROTE);
         (void)mprotect((void *)page, page_size(), PROT_READ | PROT_WRITE);
         return;
     }

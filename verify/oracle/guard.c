@@ -2,6 +2,8 @@
  * the byte, so that one element or one byte too many is seen; the buffer keeps its alignment. */
 #include "guard.h"
 
+#include "harness/base/text.h"
+
 #include <string.h>
 #include <sys/mman.h>
 
@@ -18,13 +20,36 @@ static void make_guards(const vf_guarded *g, unsigned char guards[2 * GUARD])
     for (size_t i = 0; i < 2 * GUARD; i++) guards[i] = byte_of(g, i);
 }
 
-static int64_t find_damage(const vf_guarded *g, const unsigned char guards[2 * GUARD])
+/* Of one of both bands; its bytes are counted from `origin`. */
+static vf_band find_damage(const vf_guarded *g, const unsigned char guards[2 * GUARD], size_t from, int64_t origin)
 {
-    for (size_t i = 0; i < GUARD; i++) {
-        if (guards[GUARD + i] != byte_of(g, i + GUARD)) return (int64_t)i + 1;
-        if (guards[GUARD - 1 - i] != byte_of(g, GUARD - 1 - i)) return -(int64_t)i - 1;
+    vf_band band = {.changed = 0};
+    for (size_t i = from; i < from + GUARD; i++) {
+        const int64_t at = (int64_t)i - origin;
+        if (guards[i] == byte_of(g, i)) continue;
+        if (band.changed++ == 0) band.first = at;
+        band.last = at;
+        band.to_its_end = band.to_its_end || i == 0 || i == 2 * GUARD - 1;
     }
-    return 0;
+    return band;
+}
+
+static void add_band(const vf_band *band, const char *where, char *text, size_t size)
+{
+    const bool one = band->changed == 1;
+    cnn_append(text, size, "%s%lld byte%s %s %s changed, at %+lld", band->to_its_end ? "at least " : "",
+               (long long)band->changed, one ? "" : "s", where, one ? "is" : "are", (long long)band->first);
+    if (!one) cnn_append(text, size, " to %+lld", (long long)band->last);
+}
+
+void vf_damage_text(const vf_damage *d, const char *name, char *text, size_t size)
+{
+    const bool behind = d->behind.changed > 0, before = d->before.changed > 0;
+    text[0] = '\0';
+    if (behind) cnn_append(text, size, "wrote past %s: ", name);
+    if (behind) add_band(&d->behind, "beyond its end", text, size);
+    if (before) cnn_append(text, size, "%swrote before %s: ", behind ? "; and " : "", name);
+    if (before) add_band(&d->before, "before its start", text, size);
 }
 
 cnn_status vf_guarded_alloc(vf_guarded *g, const cnn_session *session, size_t bytes, vf_fence fence, cnn_error *err)
@@ -52,10 +77,11 @@ cnn_status vf_guarded_upload(const vf_guarded *g, const cnn_session *session, co
     return status;
 }
 
-cnn_status vf_guarded_download(const vf_guarded *g, const cnn_session *session, void *content, int64_t *damage,
+cnn_status vf_guarded_download(const vf_guarded *g, const cnn_session *session, void *content, vf_damage *damage,
                                cnn_error *err)
 {
     unsigned char guards[2 * GUARD];
+    *damage = (vf_damage){.behind = {.changed = 0}};
     if (g->mapped > 0) {
         if (g->bytes > 0) memcpy(content, g->data, g->bytes);
         return CNN_OK;
@@ -63,8 +89,10 @@ cnn_status vf_guarded_download(const vf_guarded *g, const cnn_session *session, 
     cnn_status status = cnn_mem_download(session, guards, g->memory, GUARD, err);
     if (status == CNN_OK && g->bytes > 0) status = cnn_mem_download(session, content, g->data, g->bytes, err);
     if (status == CNN_OK) status = cnn_mem_download(session, guards + GUARD, (char *)g->data + g->bytes, GUARD, err);
-    if (status == CNN_OK) *damage = find_damage(g, guards);
-    return status;
+    if (status != CNN_OK) return status;
+    damage->before = find_damage(g, guards, 0, GUARD);
+    damage->behind = find_damage(g, guards, GUARD, GUARD);
+    return CNN_OK;
 }
 
 void vf_guarded_room(const vf_guarded *g, const char **first, const char **last)

@@ -20,10 +20,20 @@ typedef struct vf_guarded {
 cnn_status vf_guarded_alloc(vf_guarded *g, const cnn_session *session, size_t bytes, vf_fence fence, cnn_error *err);
 /* Uploads `content` (bytes of it) and fresh guards. */
 cnn_status vf_guarded_upload(const vf_guarded *g, const cnn_session *session, const void *content, cnn_error *err);
-/* Downloads into `content`; *damage is 0, or the distance of the nearest overwritten guard byte: -1 the byte just
- * before the buffer, 1 the one just after it. */
-cnn_status vf_guarded_download(const vf_guarded *g, const cnn_session *session, void *content, int64_t *damage,
+/* What is changed of a band: how many bytes, the first and the last of them. Behind a buffer they are counted from its
+ * end, 0 the first one; before it from its start, -1 the last one. */
+typedef struct vf_band {
+    int64_t changed, first, last;
+    bool to_its_end; /* as far as the band goes: there may be more */
+} vf_band;
+typedef struct vf_damage {
+    vf_band behind, before;
+} vf_damage;
+/* Downloads into `content`, and looks at the bands; pages have none. */
+cnn_status vf_guarded_download(const vf_guarded *g, const cnn_session *session, void *content, vf_damage *damage,
                                cnn_error *err);
+/* "wrote past y: 12 bytes beyond its end are changed, at +0 to +11"; "" for none. */
+void vf_damage_text(const vf_damage *damage, const char *name, char *text, size_t size);
 void vf_guarded_free(vf_guarded *g, const cnn_session *session);
 /* What may be touched of its allocation: from *first to just before *last. The buffer lies in it. */
 void vf_guarded_room(const vf_guarded *g, const char **first, const char **last);
