@@ -173,7 +173,7 @@ static cnn_type type_of(const problem_entry *e, const cnn_type *asked)
 {
     const cnn_type *own = &e->problem.u.type;
     cnn_type type = *asked;
-    if (e->said.dtype) type.dtype = own->dtype, type.weights = own->weights;
+    if (e->said.dtype) type.dtype = own->dtype;
     if (e->said.layout) type.layout = own->layout;
     if (e->said.math) type.math = own->math;
     return cnn_type_for(e->op, type);

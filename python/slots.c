@@ -61,10 +61,14 @@ static cnn_status map_backward(cnn_context *context, const cnn_plan *plan, const
 static cnn_status loss(cnn_context *context, const cnn_plan *plan, const cnn_loss_args *a, cnn_error *err)
 {
     const bool forward = plan->dir == CNN_FWD;
-    const api_pointers p = {.list = {(void *)(uintptr_t)(forward ? a->x : a->y), (void *)(uintptr_t)a->labels,
-                                     forward ? a->y : a->dx, a->loss_sum, a->correct},
-                            .scale = forward ? 1 : a->scale,
-                            .workspace = a->workspace};
+    api_pointers p = {.scale = forward ? 1 : a->scale, .workspace = a->workspace};
+    int n = 0;
+    put(&p, &n, forward ? a->x : a->y);
+    put(&p, &n, a->labels);
+    if (!forward && cnn_is_mixed(&plan->problem.u.type)) put(&p, &n, a->loss_scale);
+    put(&p, &n, forward ? a->y : a->dx);
+    if (forward) put(&p, &n, a->loss_sum);
+    if (forward) put(&p, &n, a->correct);
     return api_callable_run(context, plan, &p, err);
 }
 
@@ -109,6 +113,10 @@ static cnn_status optimizer(cnn_context *context, const cnn_plan *plan, const cn
     put(&p, &n, a->grad);
     for (int i = 0; i < cnn_optimizer_states(plan->problem.u.optimizer.kind); i++) put(&p, &n, a->state[i]);
     put(&p, &n, a->step);
+    if (cnn_is_mixed(&plan->problem.u.type)) {
+        put(&p, &n, a->copy);
+        put(&p, &n, a->scaling);
+    }
     return api_callable_run(context, plan, &p, err);
 }
 

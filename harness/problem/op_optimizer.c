@@ -72,6 +72,10 @@ static cnn_status check(const cnn_problem *p, cnn_error *err)
 {
     const cnn_optimizer_desc *d = &p->u.optimizer;
     if (d->count < 1) return CNN_FAIL(err, CNN_BAD_ARGUMENT, "the optimizer has %lld parameters", (long long)d->count);
+    if (d->growth > 0 && !cnn_is_mixed(&d->t))
+        return CNN_FAIL(err, CNN_BAD_ARGUMENT,
+                        "growth is %g, but it is of the loss scale, which f16 and bf16 have, not %s", d->growth,
+                        cnn_dtype_name(d->t.dtype));
     cnn_status status = CNN_OK;
     for (int i = 0; status == CNN_OK && i < OPTIONS; i++)
         status = op_check_real(options[i].name, value_of(d, i), options[i].below, err);

@@ -328,7 +328,7 @@ for seed in 2 3; do "$benchcnn" "${right[@]}" --until-accuracy 0,1 --seed $seed 
 "$benchcnn" table --kind goals "$tmp/right.jsonl" >"$tmp/out" 2>&1 && grep -q ' of .*goal ' "$tmp/out" && grep -q ' accuracy ' "$tmp/out" || fail "the table of goals: $(cat "$tmp/out")"
 if command -v gnuplot >/dev/null; then
     "$benchcnn" plot goals "$tmp/right.jsonl" --out "$tmp/right" >"$tmp/out" 2>&1 && [ -s "$tmp/right.svg" ] || fail "plot goals: $(cat "$tmp/out")"
-    grep -qE '^ +20 +0 % +3 of 3  1 \(1 to 1\) +[0-9.]+ \([-0-9.]+ to [0-9.]+\) ' "$tmp/out" && grep -qE '^ +20 +100 % +0 of 3  - ' "$tmp/out" || fail "means over seeds: $(cat "$tmp/out")"
+    grep -qE '^ +20 +0 % +3 of 3  1 \(1 to 1\) +[-0-9.e]+ \([-0-9.e]+ to [-0-9.e]+\) ' "$tmp/out" && grep -qE '^ +20 +100 % +0 of 3  - ' "$tmp/out" || fail "means over seeds: $(cat "$tmp/out")"
     grep -q 'published' "$tmp/out" && fail "a published loss beside accuracies"
     "$benchcnn" "${right[@]}" --until-accuracy 0 --dtype f64 >"$tmp/out" 2>&1
     "$benchcnn" plot goals "$tmp/right.jsonl" --out "$tmp/right" >"$tmp/out" 2>&1

@@ -112,6 +112,13 @@ class Operations(unittest.TestCase):
         self.both(backward, lambda y, labels: y, "mb4ic10", op="loss", dir="BWD_D")
         self.both(scaled, lambda y, labels, scale: y - as_labels(labels, y), "mb4ic10", op="loss", dir="BWD_D")
 
+    def test_loss_scale(self):
+        def scaled(y, labels, loss_scale):
+            return ((y - as_labels(labels, y)) * loss_scale).astype(np.float16)
+
+        self.both(scaled, lambda y, labels, loss_scale: (y - as_labels(labels, y)).astype(np.float16), "mb4ic10", op="loss",
+                  dir="BWD_D", dtype="f16")
+
     def test_dropout(self):
         self.both(lambda x: x, lambda x: x / 2, "inference:mb2ic3ih4", op="dropout")
 
@@ -124,6 +131,22 @@ class Operations(unittest.TestCase):
             return {"w": w - w.dtype.type(lr) * grad}
 
         self.both(sgd, forgets, "sgd,lr=0.125:ic100", op="optimizer")
+
+    def test_optimizer_of_16_bits(self):
+        def sgd(w, grad, step, copy, scaling, lr, late=False):
+            kept = np.isfinite(grad).all()
+            scaling[1] = scaling[1] + 1 if kept else 0
+            scaling[2] += not kept
+            if not kept:
+                return {"w": w, "copy": copy}
+            step += 1
+            moved = w - w.dtype.type(lr) * (grad / w.dtype.type(scaling[0]))
+            return {"w": moved, "copy": (w if late else moved).astype(np.float16)}
+
+        def late(w, grad, step, copy, scaling, lr):
+            return sgd(w, grad, step, copy, scaling, lr, True)
+
+        self.both(sgd, late, "sgd,lr=0.125:ic100", op="optimizer", dtype="f16")
 
 
 if __name__ == "__main__":

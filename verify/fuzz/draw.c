@@ -159,6 +159,7 @@ static bool draw_problem(const fuzz_space *space, cnn_rng *rng, uint32_t ops, fu
         if (cnn_is_joined((cnn_dtype)i) && (!cnn_is_weighted(p) || p->op == CNN_OP_DECONV)) taken &= ~(1u << i);
     p->u.type.dtype = (cnn_dtype)draw_bit(rng, taken != 0 ? taken : space->dtypes);
     p->u.type = cnn_type_for(p->op, p->u.type);
+    if (p->op == CNN_OP_OPTIMIZER && !cnn_is_mixed(&p->u.type)) p->u.optimizer.growth = 0.0;
     p->u.type.layout = (cnn_layout)draw_bit(rng, space->layouts);
     p->u.type.math = draw_math(space, rng, p);
     const bool emulated = space->impls[c->impl]->device_kind == CNN_DEVICE_EMULATED;

@@ -222,12 +222,12 @@ static void fill_reals(const vf_case *c, const cnn_operand *o, cnn_rng *rng, dou
         }
 }
 
-/* A power of two, as loss scales are, small enough that no gradient overflows f16: logits reach 204. For an optimizer
- * also how long S has been what it is, half of the time long enough that it grows now, and how many steps were left
- * out. */
+/* A power of two, as loss scales are, small enough that no gradient overflows f16: logits reach 204. A loss gets none
+ * of 1, which one that forgets it would pass. For an optimizer also how long S has been what it is, half of the time
+ * long enough that it grows now, and how many steps were left out. */
 static void fill_scaling(const vf_case *c, const cnn_operand *o, cnn_rng *rng, double *v)
 {
-    v[CNN_LOSS_SCALE] = ldexp(1.0, (int)rng_int(rng, 0, 8));
+    v[CNN_LOSS_SCALE] = ldexp(1.0, (int)rng_int(rng, o->count == 1, 8));
     if (o->count == 1) return;
     const double growth = c->problem.u.optimizer.growth, most = growth > 1.0 ? growth - 1.0 : 0.0;
     v[CNN_STEPS_KEPT] = rng_u64(rng) & 1 ? floor(most) : floor(rng_real(rng, 0.0, most));
