@@ -83,6 +83,7 @@ static sizes sizes_of(const cnn_problem *p)
 cnn_problem cpu_as_f32(const cnn_problem *problem)
 {
     cnn_problem p = *problem;
+    if (p.op == CNN_OP_ACT && p.u.act.kind == CNN_ACT_CLIPPED_RELU) p.u.act.alpha = cnn_act_ceiling(&p.u.act);
     p.u.type.dtype = p.u.type.weights = CNN_F32;
     return p;
 }

@@ -5,6 +5,7 @@
  * than these have, though every partial sum is exact in f32 in any order. The two zeros count as equal. Transforms
  * (FFT, Winograd) are not exact even on integers: check_bound.c holds them. */
 #include "engine.h"
+#include "harness/cnn/half.h"
 
 #include <math.h>
 
@@ -36,7 +37,7 @@ static bool act_is_exact(const cnn_act_desc *d)
     case CNN_ACT_RELU:
         return true;
     case CNN_ACT_CLIPPED_RELU:
-        return d->alpha == (double)(float)d->alpha;
+        return d->alpha == cnn_act_ceiling(d);
     case CNN_ACT_LEAKY_RELU:
     case CNN_ACT_SCALE:
         return d->alpha == 0.0 || power_of_two(d->alpha);

@@ -49,7 +49,7 @@ typedef struct cnn_pool_desc {
 /* alpha is the slope of leaky ReLU, the ceiling of clipped ReLU, the scale of ELU (alpha*(e^x - 1) for x < 0), the
  * factor of SCALE (y = alpha*x); >= 0, so that f' can be had from y = f(x) alone. SELU is CNN_SELU_SCALE times the ELU
  * whose alpha is CNN_SELU_ALPHA (Klambauer et al., 2017). At a kink the derivative is the one of the side x <= 0
- * (x >= alpha: 0). */
+ * (x >= alpha: 0). The ceiling is alpha rounded to the type of x and y: where y reaches it, the derivative is 0. */
 #define CNN_SELU_SCALE 1.0507009873554805
 #define CNN_SELU_ALPHA 1.6732632423543772
 #define CNN_ACT_LIST(X)                                                                                                \

@@ -90,6 +90,9 @@ static inline double cnn_stored(cnn_dtype dtype, double value)
     return dtype == CNN_F64 ? value : (double)(float)value;
 }
 
+/* The ceiling of a clipped ReLU: alpha in the type of x and y, so that y tells where x was clipped. */
+static inline double cnn_act_ceiling(const cnn_act_desc *d) { return cnn_stored(d->t.dtype, d->alpha); }
+
 /* One number of an array. */
 static inline void cnn_number_put(cnn_dtype dtype, void *array, int64_t at, double value)
 {

@@ -86,9 +86,10 @@ cnn_status cuda_act_fwd(cnn_context *context, const cnn_plan *plan, const cnn_ma
     const cnn_act_desc *d = &plan->problem.u.act;
     const int64_t count = d->mb * d->ic * d->ih * d->iw;
     if (d->kind == CNN_ACT_IDENTITY && a->x == a->y) return CNN_OK;
-    return CUDA_BY_NUMBER(d->t.dtype, cuda_launch(c, cuda_pack_shape<T>(c, plan->knobs, "act_fwd", count), err,
-                                                  cuda_map1<T, act_fwd<cuda_real<T>>>, count, a->x, a->y,
-                                                  act_fwd<cuda_real<T>>{static_cast<cuda_real<T>>(d->alpha), d->kind}));
+    return CUDA_BY_NUMBER(d->t.dtype,
+                          cuda_launch(c, cuda_pack_shape<T>(c, plan->knobs, "act_fwd", count), err,
+                                      cuda_map1<T, act_fwd<cuda_real<T>>>, count, a->x, a->y,
+                                      act_fwd<cuda_real<T>>{static_cast<cuda_real<T>>(cuda_act_alpha(d)), d->kind}));
 }
 
 template <typename T, bool FROM_Y>
@@ -97,7 +98,7 @@ static cnn_status backward(cuda_context *c, const cnn_plan *plan, const cnn_map_
     const cnn_act_desc *d = &plan->problem.u.act;
     const int64_t count = d->mb * d->ic * d->ih * d->iw;
     typedef act_bwd<cuda_real<T>, FROM_Y> slope;
-    const slope f = {static_cast<cuda_real<T>>(d->alpha), d->kind};
+    const slope f = {static_cast<cuda_real<T>>(cuda_act_alpha(d)), d->kind};
     return cuda_launch(c, cuda_pack_shape<T>(c, plan->knobs, "act_bwd", count), err, cuda_map2<T, slope>, count, a->dy,
                        FROM_Y ? a->y : a->x, a->dx, f);
 }

@@ -35,6 +35,8 @@ cnn_status cuda_check_number(const cnn_problem *problem, bool tf32, cnn_error *e
     return cnn_is_half(t->dtype) && t->math == CNN_MATH_F32 ? CNN_OK : cuda_check_type(problem, tf32, err);
 }
 
+double cuda_act_alpha(const cnn_act_desc *d) { return d->kind == CNN_ACT_CLIPPED_RELU ? cnn_act_ceiling(d) : d->alpha; }
+
 cnn_status cuda_keep(cnn_plan *plan, const void *state, size_t bytes, cnn_error *err)
 {
     plan->state = malloc(bytes);

@@ -186,13 +186,14 @@ static void fill_act(const vf_case *c, const cnn_operand *o, cnn_rng *rng, doubl
 {
     const cnn_act_desc *d = &c->problem.u.act;
     double high = d->kind == CNN_ACT_CLIPPED_RELU ? 2.0 * d->alpha + 1.0 : 4.0;
-    /* a ceiling that the type cannot hold may be rounded to either side of it */
-    double ceiling = d->t.dtype == CNN_F64 || d->alpha == (double)(float)d->alpha ? d->alpha : 0.0;
+    const double held = cnn_act_ceiling(d), ceiling = d->alpha == held ? held : 0.0;
     for (int64_t i = 0; i < o->count; i++) {
         v[i] = is_clipped(&c->problem) && i % 3 == 0 ? rng_real(rng, 0.0, d->alpha) : rng_real(rng, -high, high);
         if (i % 17 == 16) v[i] *= 20.0;                            /* where e^x leaves 1 far behind */
         if (i % 23 == 22) v[i] = rng_u64(rng) & 1 ? 0.0 : ceiling; /* the kinks, whose side cnn.h fixes */
         if (i % 29 == 28) v[i] *= 0x1p-12;                         /* where 1 - e^x cancels */
+        /* with a ceiling that the type cannot hold, x may be compared to it before or after it is rounded */
+        if (is_clipped(&c->problem) && ceiling == 0.0 && cnn_stored(d->t.dtype, v[i]) == held) v[i] = d->alpha / 2.0;
     }
 }
 

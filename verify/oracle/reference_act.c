@@ -27,7 +27,6 @@ static inline __attribute__((always_inline)) element forward(const cnn_act_desc 
     case CNN_ACT_RELU:
         return exactly(x > 0.0 ? x : 0.0);
     case CNN_ACT_CLIPPED_RELU:
-        /* the ceiling itself is rounded to the dtype */
         return x >= d->alpha ? (element){d->alpha, d->alpha, 1.0} : exactly(x > 0.0 ? x : 0.0);
     case CNN_ACT_LEAKY_RELU:
         return x > 0.0 ? exactly(x) : (element){d->alpha * x, fabs(d->alpha * x), VF_ROUND_LEAKY};
@@ -99,6 +98,7 @@ static inline __attribute__((always_inline)) void each(const vf_call *call, cnn_
     cnn_act_desc as = call->problem->u.act;
     const cnn_act_desc *d = &as;
     as.kind = kind;
+    if (kind == CNN_ACT_CLIPPED_RELU) as.alpha = cnn_act_ceiling(&as);
     const double *x = vf_in(call, "x"), *dy = vf_in(call, "dy");
     vf_out out = vf_output(call, call->dir == CNN_FWD ? "y" : "dx");
     int64_t count = d->mb * d->ic * d->ih * d->iw;
@@ -121,7 +121,7 @@ void vf_reference_act(const vf_call *call)
 
 int vf_act_kinks(const cnn_act_desc *d, double kinks[2])
 {
-    kinks[0] = 0.0, kinks[1] = d->alpha;
+    kinks[0] = 0.0, kinks[1] = cnn_act_ceiling(d);
     if (d->kind == CNN_ACT_IDENTITY || d->kind == CNN_ACT_SCALE || d->kind == CNN_ACT_SIGMOID ||
         d->kind == CNN_ACT_TANH)
         return 0;
