@@ -65,9 +65,7 @@ static bool name_precision(const vf_case *c, const verify_arrays *a, cnn_dtype d
     for (int i = 0; i < c->call.count; i++) {
         if (a->expect[i] == NULL || !cnn_elem_real(c->call.operands[i].elem)) continue;
         const vf_comparison v = vf_compare(&c->call.out[i], a->expect[i], c->call.operands[i].count, &plain);
-        sums.sum_sq += v.sum_sq;
-        sums.sum_sqrt_n += v.sum_sqrt_n;
-        sums.rounded += v.rounded;
+        vf_add_comparison(&sums, &v);
     }
     vf_judge_precision(c->call.problem, &plain, &sums, &told);
     snprintf(name, 16, "%s", told.precision);

@@ -83,8 +83,7 @@ static bool summed_in_half(const vf_subject *s, const vf_case *c, int operand, c
     const vf_comparison v = vf_compare(&c->call.out[operand], got, c->call.operands[operand].count, &s->rounding);
     const vf_rounding half = {.unit = ldexp(1.0, -s->rounding.bits), .mean = 1.0};
     if (v.rounded == 0) return false;
-    const double n = (double)v.rounded;
-    return sqrt(v.sum_sq / n) <= vf_rms_limit(&half, v.sum_sqrt_n / n) * vf_spread_of_few(n);
+    return vf_rms(&v) <= vf_rms_most(&half, &v);
 }
 
 void vf_explain_half(const vf_subject *s, const vf_case *c, const vf_run *run, verify_result *result)

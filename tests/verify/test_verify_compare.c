@@ -156,6 +156,29 @@ static void no_factor_makes_noise_of_sums(void **state)
 }
 
 /* Largest magnitude below the limit; some factor that 11 bits cannot hold; no factor but 0 is an integer to look at. */
+/* A data gradient with stride and beta 1: one sum of 2048 products, all else is what was there before. Random-walk
+ * errors of that one pass, those of factors in TF32 do not, and where all have the same number of terms nothing has
+ * changed. */
+static void one_long_sum_among_copies_has_its_error(void **state)
+{
+    (void)state;
+    sample s = good();
+    for (int i = 1; i < N; i++) s.roundings[i] = 1.0;
+    s.roundings[0] = 2048.0;
+    s.magnitude[0] = 1.0;
+    s.got[0] = s.expected[0] + 0x1p-23; /* times sqrt(n)/magnitude: 90 units of roundoff, of the 45 that are usual */
+    vf_comparison v = judge(&s, false);
+    assert_int_equal(v.rounded, N);
+    assert_true(vf_rms(&v) <= vf_rms_most(&s.rounding, &v));
+    s.got[0] = s.expected[0] + 0x1p-12 / sqrt(2048.0);
+    v = judge(&s, false);
+    assert_true(vf_rms(&v) > vf_rms_most(&s.rounding, &v));
+    s = good();
+    v = judge(&s, false);
+    const double most = vf_rms_most(&s.rounding, &v), few = vf_rms_limit(&s.rounding, 3.0) * vf_spread_of_few(N);
+    assert_true(fabs(most - few) <= 1e-12 * few);
+}
+
 static void check_integers(const char *text, cnn_dir dir, int variant, cnn_dtype dtype)
 {
     const cnn_problem p = problem_of(CNN_OP_CONV, text, dtype, CNN_NCHW);
@@ -249,6 +272,7 @@ int main(void)
         cmocka_unit_test(bounds_follow_their_formula),
         cmocka_unit_test(zeros_are_within_no_bound),
         cmocka_unit_test(no_factor_makes_noise_of_sums),
+        cmocka_unit_test(one_long_sum_among_copies_has_its_error),
         cmocka_unit_test(integers_stay_exact),
         cmocka_unit_test(checks_have_names),
         cmocka_unit_test(whole_sums_fit),

@@ -69,6 +69,14 @@ bool vf_held(double expected, double got, double allowed)
     return vf_finite(got) && vf_finite(expected) && fabs(got - expected) <= allowed;
 }
 
+static void count_rounded(vf_comparison *c, double n)
+{
+    c->rounded++;
+    c->sum_n += n;
+    c->sum_n_sq += n * n;
+    c->most_n = fmax(c->most_n, n);
+}
+
 /* One pass for all that is told of an array: bounds, whether it proves anything, precision. */
 vf_comparison vf_compare(const vf_out *e, const double *got, int64_t count, const vf_rounding *bounds)
 {
@@ -102,8 +110,7 @@ vf_comparison vf_compare(const vf_out *e, const double *got, int64_t count, cons
         } else if (kind == VF_EVEN) {
             double scaled = own * sqrt(n) / size;
             c.sum_sq += scaled * scaled;
-            c.sum_sqrt_n += sqrt(n);
-            c.rounded++;
+            count_rounded(&c, n);
         }
     }
     return c;
@@ -112,7 +119,9 @@ vf_comparison vf_compare(const vf_out *e, const double *got, int64_t count, cons
 void vf_add_comparison(vf_comparison *sums, const vf_comparison *v)
 {
     sums->sum_sq += v->sum_sq;
-    sums->sum_sqrt_n += v->sum_sqrt_n;
+    sums->sum_n += v->sum_n;
+    sums->sum_n_sq += v->sum_n_sq;
+    sums->most_n = fmax(sums->most_n, v->most_n);
     sums->rounded += v->rounded;
     sums->alone_sq += v->alone_sq;
     sums->alone += v->alone;
@@ -186,12 +195,25 @@ void vf_judge(const vf_case *c, const vf_run *run, const vf_rounding *bounds, ve
     if (!proves) vf_set(result, VERIFY_MISTRUSTED, "the expected results are too uniform to prove anything");
 }
 
-/* For squares of n normal variables, sum > n + 2 sqrt(n x) + 2 x has a probability below e^-x (Laurent and Massart,
- * 2000); here 1e-9. */
-double vf_spread_of_few(double n)
+/* For squares of normal variables with variances a, sum > sum(a) + 2 sqrt(x sum(a^2)) + 2 x max(a) has a probability
+ * below e^-x (Laurent and Massart, 2000, lemma 1); here 1e-9. As a factor on the root of the sum. */
+static double spread(double sum, double sum_sq, double most)
 {
     const double x = 9.0 * log(10.0);
-    return sqrt(1.0 + 2.0 * sqrt(x / n) + 2.0 * x / n);
+    return sqrt(1.0 + 2.0 * sqrt(x * sum_sq) / sum + 2.0 * x * most / sum);
+}
+
+double vf_spread_of_few(double n) { return spread(n, n, 1.0); }
+
+/* The root mean square of sqrt(n), to which errors are in proportion. */
+static double root_of_terms(const vf_comparison *c) { return sqrt(c->sum_n / (double)c->rounded); }
+
+double vf_rms(const vf_comparison *c) { return sqrt(c->sum_sq / (double)c->rounded); }
+
+/* Where a few sums are long and the others are what was there before, the few alone have errors. */
+double vf_rms_most(const vf_rounding *bounds, const vf_comparison *c)
+{
+    return vf_rms_limit(bounds, root_of_terms(c)) * spread(c->sum_n, c->sum_n_sq, c->most_n);
 }
 
 int vf_bits_kept(double rms, int most)
@@ -221,9 +243,8 @@ void vf_judge_precision(const cnn_problem *problem, const vf_rounding *bounds, c
     bool products = cnn_is_weighted(problem);
     tell_alone(problem, bounds, sums, result);
     if (sums->rounded == 0) return; /* copies, integers */
-    double rms = sqrt(sums->sum_sq / (double)sums->rounded), mean = sums->sum_sqrt_n / (double)sums->rounded;
-    double limit = vf_rms_limit(bounds, mean) * vf_spread_of_few((double)sums->rounded);
-    const char *name = vf_precision_name(rms, mean);
+    const double rms = vf_rms(sums), limit = vf_rms_most(bounds, sums);
+    const char *name = vf_precision_name(rms, root_of_terms(sums));
     snprintf(result->precision, sizeof result->precision, "%s", name);
     if (products && !(rms <= limit))
         vf_set(result, VERIFY_FAILED,
@@ -243,8 +264,7 @@ static vf_comparison compare_channel(const vf_out *e, const double *got, int64_t
             const double error = before_storing(bounds, e->value[i], fabs(got[i] - e->value[i]));
             const double scaled = error * sqrt(e->roundings[i]) / e->magnitude[i];
             c.sum_sq += scaled * scaled;
-            c.sum_sqrt_n += sqrt(e->roundings[i]);
-            c.rounded++;
+            count_rounded(&c, e->roundings[i]);
         }
     return c;
 }
@@ -260,13 +280,12 @@ void vf_judge_channels(const vf_case *c, const vf_run *run, const vf_rounding *b
                                   o->count / o->dims[axis] / (axis == 0 ? 1 : o->dims[0])};
         for (int64_t k = 0; k < sizes[1]; k++) {
             const vf_comparison v = compare_channel(&c->call.out[i], run->after[i], k, sizes, bounds);
-            const double n = (double)v.rounded, rms = sqrt(v.sum_sq / n), mean = v.sum_sqrt_n / n;
-            if (v.rounded == 0 || rms <= vf_rms_limit(bounds, mean) * vf_spread_of_few(n)) continue;
+            if (v.rounded == 0 || vf_rms(&v) <= vf_rms_most(bounds, &v)) continue;
             vf_set(result, VERIFY_FAILED,
                    "channel %lld of %s has the precision of %s: root mean square of error*sqrt(n)/sum|ab| is %.3g, "
                    "limit %.3g",
-                   (long long)k, o->name, vf_precision_name(rms, mean), rms,
-                   vf_rms_limit(bounds, mean) * vf_spread_of_few(n));
+                   (long long)k, o->name, vf_precision_name(vf_rms(&v), root_of_terms(&v)), vf_rms(&v),
+                   vf_rms_most(bounds, &v));
             return;
         }
     }

@@ -6,18 +6,18 @@
 #include "case.h"
 
 typedef struct vf_comparison {
-    double budget_used;         /* largest |error| / bound; infinite for an error where none is allowed */
-    double worst_bound;         /* of the worst element */
-    bool failed;                /* some element is not finite or not within its bound */
-    int64_t live, zeros, worst; /* elements that have something to compute; of these exactly 0; the worst element */
-    bool uniform;               /* all live ones are equal */
-    bool empty;                 /* no term contributes to any element: it is 0 whatever the data */
-    double sum_sq,
-        sum_sqrt_n; /* of error*sqrt(n)/magnitude; of sqrt(n), over elements that are sums of many (lines.h) */
-    int64_t rounded;
-    double alone_sq;    /* of error/magnitude, over elements that one product alone decides; */
-    int64_t alone;      /* so many */
-    double least, most; /* of live expected values */
+    double budget_used;             /* largest |error| / bound; infinite for an error where none is allowed */
+    double worst_bound;             /* of the worst element */
+    bool failed;                    /* some element is not finite or not within its bound */
+    int64_t live, zeros, worst;     /* elements that have something to compute; of these exactly 0; the worst element */
+    bool uniform;                   /* all live ones are equal */
+    bool empty;                     /* no term contributes to any element: it is 0 whatever the data */
+    double sum_sq;                  /* of error*sqrt(n)/magnitude, over elements that are sums of many (lines.h); */
+    int64_t rounded;                /* so many; */
+    double sum_n, sum_n_sq, most_n; /* of their n: the sum, that of the squares, the largest */
+    double alone_sq;                /* of error/magnitude, over elements that one product alone decides; */
+    int64_t alone;                  /* so many */
+    double least, most;             /* of live expected values */
 } vf_comparison;
 
 /* What each element of an array may be off by; bounds NULL: nothing. */
@@ -64,6 +64,10 @@ void vf_judge_channels(const vf_case *c, const vf_run *run, const vf_rounding *b
 /* How far the root mean square of n errors may come out above its expectation by chance, as a factor: more has a
  * probability below 1e-9. */
 double vf_spread_of_few(double n);
+/* The root mean square of error*sqrt(n)/magnitude, and the most that it comes to: vf_rms_limit(), and what chance may
+ * add to it with a probability below 1e-9. */
+double vf_rms(const vf_comparison *comparison);
+double vf_rms_most(const vf_rounding *bounds, const vf_comparison *comparison);
 /* How many bits a product keeps whose relative errors have this root mean square: as many as numbers rounded to them
  * leave, at most `most`. */
 int vf_bits_kept(double rms, int most);
