@@ -47,6 +47,7 @@ static const field fields[] = {
     SETTING(layout, FIELD_TEXT, TASK),
     SETTING(math, FIELD_TEXT, TASK),
     SETTING(optimizer, FIELD_TEXT, TASK),
+    SETTING(loss_scale, FIELD_INT, TASK),
     SETTING(schedule, FIELD_TEXT, TASK),
     SETTING(seed, FIELD_INT, POINT),
     SETTING(weights, FIELD_TEXT, POINT),
@@ -70,6 +71,8 @@ static const field fields[] = {
     FIGURE(images_per_s, FIELD_REAL),
     FIGURE(transfer_s, FIELD_REAL),
     FIGURE(host_step_s, FIELD_REAL),
+    FIGURE(last_scale, FIELD_REAL),
+    FIGURE(steps_left_out, FIELD_INT),
     FIGURE(diverged, FIELD_BOOL),
     FIGURE(verified, FIELD_BOOL),
     FIGURE(checked, FIELD_TEXT),
@@ -121,6 +124,8 @@ epoch_row epoch_row_of(const epoch_setting *setting, int64_t number, int64_t epo
                      .images_per_s = none ? NAN : r->images_per_s,
                      .transfer_s = failed ? NAN : r->transfer_s,
                      .host_step_s = failed ? NAN : r->host_step_s,
+                     .last_scale = r->loss_scale,
+                     .steps_left_out = r->steps_left_out,
                      .diverged = diverged,
                      .verified = checked != NULL && !failed,
                      .failed = failed,
@@ -134,9 +139,14 @@ epoch_row epoch_row_of(const epoch_setting *setting, int64_t number, int64_t epo
     return row;
 }
 
-/* One process is no ranks: what goes without saying stands in no record, and in no table. */
+/* One process is no ranks, and most types have no loss scale: what goes without saying stands in no record, and in no
+ * table. */
 static bool unsaid(const field *f, const epoch_row *row)
 {
+    const bool of_scale = f->offset == offsetof(epoch_row, setting.loss_scale) ||
+                          f->offset == offsetof(epoch_row, last_scale) ||
+                          f->offset == offsetof(epoch_row, steps_left_out);
+    if (of_scale) return row->setting.loss_scale == 0;
     return f->offset == offsetof(epoch_row, setting.ranks) && row->setting.ranks <= 1;
 }
 

@@ -27,7 +27,8 @@ typedef struct epoch_setting {
     bool recompute;                    /* whether values are computed again in the backward pass, to save memory */
     char build[BUILD_ID_MAX], libraries[BUILD_ID_MAX]; /* what measured it; "": an older record, which does not say */
     int64_t net_params, batch, workers, threads, cores, seed, shift, train_images, test_images;
-    int64_t ranks; /* processes that trained it together, `threads` each; 1: one alone */
+    int64_t ranks;      /* processes that trained it together, `threads` each; 1: one alone */
+    int64_t loss_scale; /* that it began with; 0: types without one */
 } epoch_setting;
 
 /* A mean loss above this is that of no training: guessing among a million classes costs 14. */
@@ -39,6 +40,8 @@ typedef struct epoch_row {
     int64_t epochs; /* what the run was to have; 0: not known beforehand, or an older record */
     double seconds, train_s, test_s, train_loss, test_loss, train_accuracy, test_accuracy, images_per_s, transfer_s;
     double host_step_s;
+    double last_scale;      /* the loss scale behind the epoch; NaN: there is none */
+    int64_t steps_left_out; /* since the training began, for a gradient that was not finite */
     bool diverged; /* a loss is not finite, or above EPOCH_LOSS_MOST: what such arithmetic takes is no figure */
     bool verified; /* steps of it were repeated by the reference, and agreed */
     bool failed;   /* they did not: no number of it is a figure; such a row is written, never read back */

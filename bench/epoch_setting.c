@@ -95,6 +95,7 @@ void epoch_setting_of(const cnn_session *session, const cnn_network *network, co
     epoch_text(setting->optimizer, sizeof setting->optimizer, optimizer);
     setting->seed = (int64_t)params->seed;
     setting->shift = params->shift;
+    setting->loss_scale = (int64_t)params->loss_scale;
     epoch_text(setting->net, sizeof setting->net, net->name);
     snprintf(setting->net_crc, sizeof setting->net_crc, "%08x", crc_of_layers(network));
     setting->net_params = 0;

@@ -93,7 +93,7 @@ static cnn_status open_all(eval_run *r, const char *usual, cnn_error *err)
     if (status == CNN_OK) status = cnn_net_load(o->net, &types.types[0], 1, (uint64_t)o->seed, &r->network, err);
     if (status != CNN_OK) return status;
     const cnn_net *net = &r->network->net;
-    r->params = calloc((size_t)net->param_elems + 1, cnn_dtype_size(net->type.dtype));
+    r->params = calloc((size_t)net->param_elems + 1, cnn_param_size(net));
     if (r->params == NULL) return CNN_FAIL(err, CNN_OUT_OF_MEMORY, "no memory for the weights of %s", net->name);
     status = weights_load(r->network, o->load, r->params, &facts, err);
     snprintf(r->weights, sizeof r->weights, "%08x", facts.crc);

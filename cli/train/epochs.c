@@ -91,19 +91,20 @@ static void describe(const train_run *r, char setting[CHECKPOINT_SETTING_MAX])
 {
     const epoch_setting *s = &r->setting;
     const size_t knobs = (size_t)r->session->impl->n_knobs * sizeof *r->session->knobs;
-    char shift[32] = "", workers[32] = "", algorithm[CNN_NAME_MAX], weights[32] = "",
+    char shift[32] = "", workers[32] = "", algorithm[CNN_NAME_MAX], weights[32] = "", scale[40] = "",
          schedule[RATE_SCHEDULE_TEXT + 16] = "";
     snprintf(algorithm, sizeof algorithm, "%s", s->algorithm);
     if (s->shift > 0) snprintf(shift, sizeof shift, " shift %lld", (long long)s->shift);
     if (s->workers > 0) snprintf(workers, sizeof workers, " of %lld workers", (long long)s->workers);
+    if (s->loss_scale > 0) snprintf(scale, sizeof scale, ", loss scale %lld", (long long)s->loss_scale);
     if (s->weights[0] != '\0') snprintf(weights, sizeof weights, " from weights %s", s->weights);
     if (s->schedule[0] != '\0') snprintf(schedule, sizeof schedule, ", schedule %s", s->schedule);
     if (r->tuned != NULL) /* and so on what each layer takes */
         snprintf(algorithm, sizeof algorithm, "%s-%08x", CNN_TUNED, hash_of(r->tuned->text, strlen(r->tuned->text)));
     snprintf(setting, CHECKPOINT_SETTING_MAX,
-             "%s %s%s on %s%s%s%s, %s:%s, %s %s %s, batch %lld%s, %.300s%s, seed %lld, %lld images, knobs %s %08x",
+             "%s %s%s on %s%s%s%s, %s:%s, %s %s %s, batch %lld%s, %.300s%s%s, seed %lld, %lld images, knobs %s %08x",
              s->net, s->net_crc, weights, s->data, shift, s->preprocess[0] != '\0' ? " " : "", s->preprocess, s->impl,
-             algorithm, s->dtype, s->layout, s->math, (long long)s->batch, workers, s->optimizer, schedule,
+             algorithm, s->dtype, s->layout, s->math, (long long)s->batch, workers, s->optimizer, scale, schedule,
              (long long)s->seed, (long long)s->train_images, s->knobs, hash_of(r->session->knobs, knobs));
 }
 

@@ -111,6 +111,10 @@ typedef struct train_run {
 /* exemplar.c: t->batches, and with --parallel exemplar t->workers. */
 cnn_status train_read_steps(train *t, cnn_error *err);
 
+/* scale.c: --loss-scale: read, when types and the optimizer are; and what comes of it in a type: scale and growth. */
+cnn_status train_read_scale(train *t, cnn_error *err);
+void train_scale_params(const train *t, cnn_dtype dtype, trainer_params *params);
+
 /* threads.c: --threads 1,2,4: a session more for each number but the first, of each implementation on the CPU. Those of
  * --impl come first. */
 cnn_status train_open_others(train *t, cnn_error *err);

@@ -38,6 +38,7 @@ static cnn_status open_point(train_run *r, int64_t batch, cnn_error *err)
     *params = t->params;
     params->workers = r->workers;
     params->algorithm = r->curve->algorithm;
+    train_scale_params(t, r->curve->type.dtype, params);
     epoch_setting_of(r->session, whole_of(r), &t->data, params, &r->setting);
     snprintf(r->setting.build, sizeof r->setting.build, "%s", t->build);
     rate_schedule_format(&t->schedule, r->setting.schedule);

@@ -23,7 +23,7 @@ cnn_status train_ranks_data(const train *t, cnn_error *err)
 static cnn_status compare_weights(const train_run *r, int *other, cnn_error *err)
 {
     const cnn_net *net = &r->network->net;
-    const size_t bytes = (size_t)net->param_elems * cnn_dtype_size(net->type.dtype);
+    const size_t bytes = (size_t)net->param_elems * cnn_param_size(net);
     *other = -1;
     if (rank_size(r->all->ranks) == 1) return CNN_OK;
     void *params = calloc(1, bytes + 1);

@@ -85,6 +85,9 @@ cnn_status train_report_epoch(train_run *r, int64_t epoch, const trainer_result 
         table_print(7, "%5lld  %10.5f  %9.5f  %8.2f %%  %8.3f  %8.3f  %9.0f%s%s\n", (long long)epoch + 1, e->train_loss,
                     e->test_loss, e->test_accuracy * 100.0, e->seconds, e->train_s, e->images_per_s,
                     row.marks ? "  " : "", bench_marks_text(row.marks, marks, sizeof marks));
+    if (!row.failed && e->steps_left_out > 0)
+        table_print(7, "       %lld step%s left out so far, for gradients that are not finite; the loss scale is %g\n",
+                    (long long)e->steps_left_out, e->steps_left_out == 1 ? " was" : "s were", e->loss_scale);
     fflush(stdout);
     return CNN_OK;
 }
@@ -131,7 +134,8 @@ const char *train_time_text(double seconds, char text[32])
 
 void train_print_head(const train_run *r)
 {
-    char setup[32], shift[32] = "", workers[48] = "", schedule[RATE_SCHEDULE_TEXT + 16] = "", over[48] = "";
+    char setup[32], shift[32] = "", workers[48] = "", scale[64] = "", schedule[RATE_SCHEDULE_TEXT + 16] = "",
+                    over[48] = "";
     const epoch_setting *s = &r->setting;
     if (r->all->ranks != NULL)
         snprintf(over, sizeof over, "%lld rank%s of ", (long long)s->ranks, s->ranks == 1 ? "" : "s");
@@ -139,11 +143,14 @@ void train_print_head(const train_run *r)
     if (s->shift > 0) snprintf(shift, sizeof shift, ", shift %lld", (long long)s->shift);
     if (s->workers > 0)
         snprintf(workers, sizeof workers, ", %lld worker%s", (long long)s->workers, s->workers == 1 ? "" : "s");
+    if (s->loss_scale > 0)
+        snprintf(scale, sizeof scale, ", loss scale %lld%s", (long long)s->loss_scale,
+                 r->params.optimizer.growth > 0.0 ? " at first" : "");
     if (s->schedule[0] != '\0') snprintf(schedule, sizeof schedule, ", schedule %s", s->schedule);
     if (r->tuned != NULL) printf("tuned: %s\n", r->tuned->text[0] != '\0' ? r->tuned->text : "nothing; the defaults");
-    printf("%s on %s, batch %lld, %s:%s, %s %s, %s%lld thread%s%s%s%s%s%s%s; set-up %s\n", s->net, s->data,
+    printf("%s on %s, batch %lld, %s:%s, %s %s, %s%lld thread%s%s%s%s%s%s%s%s; set-up %s\n", s->net, s->data,
            (long long)s->batch, s->impl, s->algorithm, s->dtype, s->layout, over, (long long)s->threads,
-           s->threads == 1 ? "" : "s", workers, s->graph ? ", graph" : "", s->recompute ? ", recompute" : "",
+           s->threads == 1 ? "" : "s", workers, scale, s->graph ? ", graph" : "", s->recompute ? ", recompute" : "",
            strcmp(s->data_on, "host") == 0 ? ", data on the host" : "", shift, schedule,
            train_time_text(r->setup_s, setup));
     printf("%5s  %10s  %9s  %10s  %8s  %8s  %9s\n", "epoch", "train loss", "test loss", "accuracy", "seconds",

@@ -47,6 +47,7 @@ cnn_status train_read_options(train *t, cnn_error *err)
                                  .profile = o->profile,
                                  .workers = t->workers[0]};
     if (status == CNN_OK) status = cnn_optimizer_parse(o->optimizer, &t->params.optimizer, err);
+    if (status == CNN_OK) status = train_read_scale(t, err);
     /* --until-loss and the like need room: one epoch is no limit then, unless it was asked for */
     const bool given = cli_given(o, "epochs");
     t->epochs = train_open_ended(o) && !given ? EPOCHS_UNTIL : o->epochs;

@@ -7,7 +7,7 @@
 static void *make_room(const train_run *r, cnn_error *err)
 {
     const cnn_net *net = &r->network->net;
-    void *params = calloc((size_t)net->param_elems + 1, cnn_dtype_size(net->type.dtype));
+    void *params = calloc((size_t)net->param_elems + 1, cnn_param_size(net));
     if (params == NULL) CNN_FAIL(err, CNN_OUT_OF_MEMORY, "no memory for the weights of %s", net->name);
     return params;
 }

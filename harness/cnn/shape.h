@@ -82,6 +82,13 @@ static inline bool cnn_is_mixed(const cnn_type *type)
     return (type->dtype == CNN_F16 || type->dtype == CNN_BF16) && type->weights == CNN_F32;
 }
 
+/* What a network's parameters, their gradients and the optimizer's state are kept in; bytes of one. */
+static inline cnn_dtype cnn_params_dtype(const cnn_net *net)
+{
+    return cnn_weights_dtype(CNN_OP_OPTIMIZER, net->type.dtype);
+}
+static inline size_t cnn_param_size(const cnn_net *net) { return cnn_dtype_size(cnn_params_dtype(net)); }
+
 /* The directions a problem has: a mask of 1 << cnn_dir (batch norm in inference has no backward, nor have integers). */
 static inline uint32_t cnn_op_dirs(const cnn_problem *problem)
 {

@@ -52,7 +52,8 @@ typedef struct cnn_trainer_facts {
     int64_t steps;
 } cnn_trainer_facts;
 
-/* What stands between two steps, in host memory, in the network's dtype and the order of cnn_net.params. */
+/* What stands between two steps, in host memory, in the order of cnn_net.params and the network's dtype; of f16 and
+ * bf16 in f32. */
 typedef struct cnn_train_state {
     void *params;   /* cnn_net.param_elems: running statistics are in it */
     void *state[2]; /* trained_elems each, as many as the optimizer has (args.h: m, then s); the others NULL */
@@ -60,6 +61,9 @@ typedef struct cnn_train_state {
      * `load` anything. */
     void *grads;
     int64_t step; /* updates so far */
+    /* CNN_SCALING_COUNT numbers (desc.h), of networks in f16 and bf16; else NULL. `grads` are without the loss scale.
+     */
+    double *scaling;
 } cnn_train_state;
 
 /* All of it is asynchronous on the context's stream, but for `load` and `save`, which wait.

@@ -26,7 +26,7 @@ template <typename I> struct picture {
 };
 
 /* Word i of a row that is moved. */
-template <typename I> static __device__ int32_t moved_word(const int32_t *row, I i, const picture<I> &p, cnn_shift by)
+template <typename W, typename I> static __device__ W moved_word(const W *row, I i, const picture<I> &p, cnn_shift by)
 {
     const I line = i / (p.w * p.pixel), r = line % p.h - by.dy;
     const I s = i / p.pixel % p.w - by.dx;
@@ -35,10 +35,9 @@ template <typename I> static __device__ int32_t moved_word(const int32_t *row, I
 }
 
 /* I counts the words of a row: 32 bits where they do, for its divisions are what takes time. */
-template <typename I>
-__global__ void gather_moved_kernel(int64_t count, I words, const int32_t *rows, const int32_t *labels,
-                                    const int32_t *index, const cnn_shift *shifts, picture<I> p, int32_t *y,
-                                    int32_t *y_labels, int64_t *cursor)
+template <typename W, typename I>
+__global__ void gather_moved_kernel(int64_t count, I words, const W *rows, const int32_t *labels, const int32_t *index,
+                                    const cnn_shift *shifts, picture<I> p, W *y, int32_t *y_labels, int64_t *cursor)
 {
     const int64_t first = cursor != NULL ? cuda_counter_read(cursor) : 0;
     for (int64_t n = blockIdx.x; n < count; n += gridDim.x) {
@@ -66,14 +65,14 @@ template <typename W> static cnn_status run(cuda_context *c, const cnn_gather_ar
                        a->labels, a->index, a->y, a->y_labels, a->cursor);
 }
 
-/* f32 and f64 alike are whole words. */
-template <typename I>
+/* f32 and f64 alike are whole words of 32 bits, f16 and bf16 one of 16. */
+template <typename W, typename I>
 static cnn_status run_moved(cuda_context *c, const cnn_gather_args *a, int64_t words, cnn_error *err)
 {
-    const int64_t elem = static_cast<int64_t>(cnn_dtype_size(a->dtype) / sizeof(int32_t));
+    const int64_t elem = static_cast<int64_t>(cnn_dtype_size(a->dtype) / sizeof(W));
     const picture<I> p = {static_cast<I>(a->h), static_cast<I>(a->w), static_cast<I>(a->pixel_elems * elem)};
-    return cuda_launch(c, shape_of(c, "gather_moved", a->count, words), err, gather_moved_kernel<I>, a->count, words,
-                       a->rows, a->labels, a->index, a->shifts, p, a->y, a->y_labels, a->cursor);
+    return cuda_launch(c, shape_of(c, "gather_moved", a->count, words), err, gather_moved_kernel<W, I>, a->count,
+                       static_cast<I>(words), a->rows, a->labels, a->index, a->shifts, p, a->y, a->y_labels, a->cursor);
 }
 
 cnn_status cuda_gather(cnn_context *context, const cnn_gather_args *args, cnn_error *err)
@@ -81,9 +80,15 @@ cnn_status cuda_gather(cnn_context *context, const cnn_gather_args *args, cnn_er
     cuda_context *c = cuda_context_of(context);
     const size_t bytes = static_cast<size_t>(args->row_elems) * cnn_dtype_size(args->dtype);
     const bool aligned = (reinterpret_cast<uintptr_t>(args->rows) | reinterpret_cast<uintptr_t>(args->y)) % 16 == 0;
-    const int64_t words = static_cast<int64_t>(bytes / sizeof(int32_t));
-    if (args->shifts != NULL && words <= INT32_MAX) return run_moved<int32_t>(c, args, words, err);
-    if (args->shifts != NULL) return run_moved<int64_t>(c, args, words, err);
+    const bool half = cnn_dtype_size(args->dtype) == sizeof(int16_t);
+    const int64_t words = static_cast<int64_t>(bytes / (half ? sizeof(int16_t) : sizeof(int32_t)));
+    const bool narrow = words <= INT32_MAX;
+    if (args->shifts != NULL && half)
+        return narrow ? run_moved<int16_t, int32_t>(c, args, words, err)
+                      : run_moved<int16_t, int64_t>(c, args, words, err);
+    if (args->shifts != NULL)
+        return narrow ? run_moved<int32_t, int32_t>(c, args, words, err)
+                      : run_moved<int32_t, int64_t>(c, args, words, err);
     if (bytes % 16 == 0 && aligned) return run<int4>(c, args, bytes, err);
-    return run<int32_t>(c, args, bytes, err);
+    return bytes % sizeof(int32_t) == 0 ? run<int32_t>(c, args, bytes, err) : run<int16_t>(c, args, bytes, err);
 }

@@ -2,6 +2,7 @@
 #include "dataset.h"
 
 #include "data_parts.h"
+#include "harness/cnn/half.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -65,7 +66,7 @@ static double scale_of(const dataset *data, const uint8_t *image)
 
 /* Images, channel by channel, through a table of the 256 values; `step` elements from pixel to pixel in `out`. The
  * table is filled anew where the scale or the channel's mean is another. */
-#define CONVERT(name, type)                                                                                            \
+#define CONVERT(name, type, number)                                                                                    \
     static void name(const dataset *data, const uint8_t *in, int64_t count, bool nhwc, type *out)                      \
     {                                                                                                                  \
         const int64_t hw = data->h * data->w, c = data->c, step = nhwc ? c : 1, plane = nhwc ? 1 : hw;                 \
@@ -76,15 +77,19 @@ static double scale_of(const dataset *data, const uint8_t *image)
             for (int64_t k = 0; k < c; k++) {                                                                          \
                 const double mean = data->means != NULL ? data->means[k] : data->mean;                                 \
                 const bool other = scale < filled || scale > filled || mean < off || mean > off;                       \
-                for (int v = 0; v < 256 && other; v++) table[v] = (type)(v / scale - mean);                            \
+                for (int v = 0; v < 256 && other; v++) table[v] = number(v / scale - mean);                            \
                 filled = scale, off = mean;                                                                            \
                 for (int64_t p = 0; p < hw; p++)                                                                       \
                     out[n * c * hw + k * plane + p * step] = table[in[(n * c + k) * hw + p]];                          \
             }                                                                                                          \
         }                                                                                                              \
     }
-CONVERT(convert_f32, float)
-CONVERT(convert_f64, double)
+#define AS_F16(value) cnn_half_from(cnn_half_of(CNN_F16), value)
+#define AS_BF16(value) cnn_half_from(cnn_half_of(CNN_BF16), value)
+CONVERT(convert_f32, float, (float))
+CONVERT(convert_f64, double, (double))
+CONVERT(convert_f16, uint16_t, AS_F16)
+CONVERT(convert_bf16, uint16_t, AS_BF16)
 
 void dataset_rows(const dataset *data, const dataset_part *part, int64_t first, int64_t count, const cnn_type *type,
                   void *out)
@@ -93,6 +98,10 @@ void dataset_rows(const dataset *data, const dataset_part *part, int64_t first, 
     const bool nhwc = type->layout == CNN_NHWC;
     if (type->dtype == CNN_F32)
         convert_f32(data, in, count, nhwc, out);
+    else if (type->dtype == CNN_F16)
+        convert_f16(data, in, count, nhwc, out);
+    else if (type->dtype == CNN_BF16)
+        convert_bf16(data, in, count, nhwc, out);
     else
         convert_f64(data, in, count, nhwc, out);
 }

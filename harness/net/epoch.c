@@ -151,6 +151,18 @@ cnn_status trainer_test(trainer *t, const trainer_watch *watch, trainer_result *
     return status;
 }
 
+static cnn_status read_scaling(trainer *t, trainer_result *result, cnn_error *err)
+{
+    double scaling[CNN_SCALING_COUNT];
+    cnn_train_state only = {.scaling = scaling};
+    result->loss_scale = NAN;
+    if (!trainer_is_mixed(t)) return CNN_OK;
+    const cnn_status status = TRAINER_ASK(t, save, err, &only);
+    result->loss_scale = scaling[CNN_LOSS_SCALE];
+    result->steps_left_out = (int64_t)scaling[CNN_STEPS_LEFT_OUT];
+    return status;
+}
+
 cnn_status trainer_epoch(trainer *t, int64_t epoch, const trainer_watch *watch, trainer_result *result, cnn_error *err)
 {
     const double start = cnn_now();
@@ -174,6 +186,7 @@ cnn_status trainer_epoch(trainer *t, int64_t epoch, const trainer_watch *watch, 
     if (status == CNN_OK) status = trainer_sample_trained(t, watch->samples, err);
     if (status == CNN_OK) status = test_pass(t, watch, p.count, result, err);
     result->seconds = cnn_now() - start - t->paused;
+    if (status == CNN_OK) status = read_scaling(t, result, err);
     if (status == CNN_OK && t->profile != NULL) status = profile_finish(t->profile, result->seconds, err);
     result->transfer_s = t->transfer_s;
     result->host_step_s = host_step_seconds(t);

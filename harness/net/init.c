@@ -36,7 +36,7 @@ static double draw(cnn_rng *rng, net_init init, cnn_op op, const cnn_param *p)
 void cnn_net_init_params(const cnn_network *network, void *params)
 {
     const cnn_net *net = &network->net;
-    memset(params, 0, (size_t)net->param_elems * cnn_dtype_size(net->type.dtype));
+    memset(params, 0, (size_t)net->param_elems * cnn_param_size(net));
     for (int i = 0; i < net->n_params; i++) {
         const cnn_param *p = &net->params[i];
         cnn_rng rng = rng_stream(network->seed, WEIGHT_STREAM + (uint64_t)i);
@@ -45,7 +45,7 @@ void cnn_net_init_params(const cnn_network *network, void *params)
             if (p->role == CNN_WEIGHT || (p->role == CNN_BIAS && network->inits[p->layer].biases))
                 value = draw(&rng, network->inits[p->layer], net->layers[p->layer].problem.op, p);
             if (p->role == CNN_GAMMA || p->role == CNN_RUNNING_VAR) value = 1.0;
-            store(net->type.dtype, params, p->offset + k, value);
+            store(cnn_params_dtype(net), params, p->offset + k, value);
         }
     }
 }

@@ -69,7 +69,7 @@ cnn_status cnn_net_load(const char *name, const cnn_type *type, int64_t batch, u
                         cnn_error *err);
 void cnn_net_free(cnn_network *network); /* NULL is accepted */
 
-/* The initial parameters, param_elems elements of the network's dtype (gaps zero). The same for every implementation,
+/* The initial parameters, param_elems elements of cnn_params_dtype() (gaps zero). The same for every implementation,
  * algorithm, layout and thread count; f32 is f64 rounded. */
 void cnn_net_init_params(const cnn_network *network, void *params);
 

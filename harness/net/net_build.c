@@ -114,9 +114,9 @@ cnn_status cnn_net_build(const char *file, const char *text, const cnn_type *typ
 {
     *network = NULL;
     if (batch < 1) return CNN_FAIL(err, CNN_BAD_ARGUMENT, "batch is %lld, but must be at least 1", (long long)batch);
-    if (type->dtype != CNN_F32 && type->dtype != CNN_F64)
-        return CNN_FAIL(err, CNN_UNSUPPORTED, "%s: a network in %s: they are computed in f32 and f64 only", file,
-                        cnn_dtype_name(type->dtype));
+    if (type->dtype >= CNN_DTYPE_COUNT || cnn_is_joined(type->dtype))
+        return CNN_FAIL(err, CNN_UNSUPPORTED, "%s: a network in %s: its arrays are of one type, f32, f64, f16 or bf16",
+                        file, cnn_dtype_name(type->dtype));
     cnn_network *n = new_network();
     if (n == NULL) return CNN_FAIL(err, CNN_OUT_OF_MEMORY, "%s: no memory for the network's layers", file);
     net_line line;
@@ -128,7 +128,7 @@ cnn_status cnn_net_build(const char *file, const char *text, const cnn_type *typ
                      .text = text,
                      .number = 1};
     n->seed = seed;
-    n->net.type = *type;
+    n->net.type = cnn_type_for(CNN_OP_OPTIMIZER, *type);
     n->net.batch = batch;
     n->net.layers = n->layers;
     n->net.values = n->values;

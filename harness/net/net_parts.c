@@ -29,7 +29,7 @@ cnn_layer *net_add_layer(net_builder *b, cnn_op op)
     const int index = b->network->net.n_layers++;
     cnn_layer *layer = &b->network->layers[index];
     layer->problem.op = op;
-    layer->problem.u.type = b->network->net.type;
+    layer->problem.u.type = cnn_type_for(op, b->network->net.type);
     layer->n_inputs = 1;
     layer->inputs[0] = b->current;
     for (int i = 0; i < 4; i++) layer->params[i] = -1;

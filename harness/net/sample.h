@@ -32,8 +32,8 @@ typedef struct trainer_samples {
 
 typedef struct trainer trainer;
 
-/* All zeros at first: where training begins, but for the parameters. Its arrays stand one behind the other: parameters,
- * the optimizer's state, gradients. */
+/* All zeros at first, but for the loss scale: where training begins, but for the parameters. Its arrays stand one
+ * behind the other: parameters, the optimizer's state, the scaling, gradients. */
 cnn_status trainer_state_make(const trainer *t, trainer_state *state, cnn_error *err);
 /* Out of the trainer, which is waited for; and in. */
 cnn_status trainer_state_get(trainer *t, trainer_state *state, cnn_error *err);

@@ -41,12 +41,15 @@ cnn_status trainer_state_make(const trainer *t, trainer_state *s, cnn_error *err
 {
     const size_t trained = trainer_trained_bytes(t);
     const int states = cnn_optimizer_states(t->optimizer.kind);
-    char *params = calloc(1, trainer_param_bytes(t) + (size_t)(states + 1) * trained + 1);
+    const size_t scaling = trainer_is_mixed(t) ? CNN_SCALING_COUNT * sizeof(double) : 0;
+    char *params = calloc(1, trainer_param_bytes(t) + scaling + (size_t)(states + 1) * trained + 1);
     *s = (trainer_state){.own.params = params};
     if (params == NULL) return CNN_FAIL(err, CNN_OUT_OF_MEMORY, "no memory for the parameters of %s", t->net->name);
     char *next = params + trainer_param_bytes(t);
     for (int i = 0; i < states; i++, next += trained) s->own.state[i] = next;
-    s->own.grads = next;
+    if (scaling > 0) s->own.scaling = (double *)(void *)next;
+    if (scaling > 0) s->own.scaling[CNN_LOSS_SCALE] = t->params.loss_scale;
+    s->own.grads = next + scaling;
     return CNN_OK;
 }
 

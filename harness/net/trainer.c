@@ -88,7 +88,7 @@ cnn_status trainer_supported(const cnn_session *session, const cnn_network *netw
                              const trainer_params *params, cnn_error *err)
 {
     cnn_optimizer_desc optimizer = params->optimizer;
-    optimizer.t = network->net.type;
+    optimizer.t = cnn_type_for(CNN_OP_OPTIMIZER, network->net.type);
     optimizer.count = network->net.trained_elems;
     if (params->recompute && algorithm != NULL)
         return CNN_FAIL(err, CNN_UNSUPPORTED,
@@ -168,7 +168,8 @@ cnn_status trainer_open(const cnn_session *session, const cnn_network *network, 
     t->ahead = 4;
     t->n_lanes = t->params.host_data ? LANES : data == NULL ? 1 : 0;
     t->optimizer = params->optimizer;
-    t->optimizer.t = net->type;
+    t->optimizer.t = cnn_type_for(CNN_OP_OPTIMIZER, net->type);
+    if (trainer_is_mixed(t) && t->params.loss_scale <= 0.0) t->params.loss_scale = 1.0;
     t->optimizer.count = net->trained_elems;
     t->algorithm = trainer_row(session, params->algorithm);
     t->table = t->algorithm != NULL ? session->impl->trainers : &composition_trainers;

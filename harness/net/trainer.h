@@ -43,6 +43,7 @@ typedef struct trainer_params {
     int64_t shift;                /* training images are moved at random by up to so many pixels, anew each epoch */
     ranks *ranks;                 /* who trains along; NULL: nobody */
     bool profile;                 /* tell where each epoch's time goes; steps are then waited for one by one */
+    double loss_scale;            /* in f16 and bf16: at first, or all along without optimizer.growth; 0: 1 */
 } trainer_params;
 
 /* What the memory is for; `total` is what is allocated, alignment included. */
@@ -70,6 +71,8 @@ typedef struct trainer_result {
     int64_t steps;
     double comm_s; /* over ranks: of train_s, what adding up gradients took, waits for the others included; NaN where
                     * that is part of a captured step */
+    double loss_scale;      /* in f16 and bf16: behind the epoch; else NaN */
+    int64_t steps_left_out; /* likewise: since the training began, for a gradient that was not finite; else 0 */
 } trainer_result;
 
 /* Of a trainer over ranks: what one step adds up, and what that takes alone, at the median; 0 and NaN without ranks. */
@@ -129,7 +132,7 @@ void trainer_shifts(uint64_t seed, int64_t epoch, int64_t count, int64_t most, c
 /* What a gather of images [first, first + mb) of a pass is told, but for where to. */
 cnn_gather_args trainer_gather_args(const cnn_net *net, const cnn_images *images, int64_t first, int64_t mb);
 
-/* The flat parameter vector: net->param_elems elements of net->type.dtype, host memory. */
+/* The flat parameter vector: net->param_elems elements of cnn_params_dtype(), host memory. */
 cnn_status trainer_get_params(trainer *t, void *params, cnn_error *err);
 /* Starts over with them, at step 0, with the optimizer's initial state. NULL: the initial parameters. */
 cnn_status trainer_set_params(trainer *t, const void *params, cnn_error *err);

@@ -114,9 +114,18 @@ cnn_status trainer_sample_trained(trainer *t, trainer_samples *samples, cnn_erro
 
 /* The next place, for `count` elements of `size` bytes, which are added to *kind, a field of t->bytes. */
 size_t trainer_place(trainer *t, size_t *kind, int64_t count, size_t size);
+/* Bytes of an image's or a value's element; of a parameter's see cnn_param_size(). */
 static inline size_t trainer_elem(const trainer *t) { return cnn_dtype_size(t->net->type.dtype); }
-static inline size_t trainer_param_bytes(const trainer *t) { return (size_t)t->net->param_elems * trainer_elem(t); }
-static inline size_t trainer_trained_bytes(const trainer *t) { return (size_t)t->net->trained_elems * trainer_elem(t); }
+static inline size_t trainer_param_bytes(const trainer *t)
+{
+    return (size_t)t->net->param_elems * cnn_param_size(t->net);
+}
+static inline size_t trainer_trained_bytes(const trainer *t)
+{
+    return (size_t)t->net->trained_elems * cnn_param_size(t->net);
+}
+/* Whether activations have 16 bits and parameters 32: then there is a loss scale. */
+static inline bool trainer_is_mixed(const trainer *t) { return cnn_is_mixed(&t->optimizer.t); }
 static inline void *trainer_at(const trainer *t, size_t place) { return place == NOWHERE ? NULL : t->arena + place; }
 static inline const dataset_part *trainer_part(const trainer *t, int set)
 {

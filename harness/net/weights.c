@@ -30,7 +30,7 @@ static st_tensor tensor_of(const cnn_net *net, const cnn_param *p, tensor_name *
     const cnn_layer *layer = &net->layers[p->layer];
     st_tensor t = {.name = name->text, .n_dims = 1, .dims = {p->count}, .count = p->count};
     snprintf(name->text, sizeof name->text, "%s.%s", layer->name, role_names[p->role]);
-    t.type = net->type.dtype == CNN_F64 ? ST_F64 : ST_F32;
+    t.type = cnn_params_dtype(net) == CNN_F64 ? ST_F64 : ST_F32;
     if (p->role != CNN_WEIGHT) return t;
     if (layer->problem.op == CNN_OP_CONV) {
         const cnn_conv_desc *c = &layer->problem.u.conv;
@@ -60,7 +60,7 @@ cnn_status weights_save(const cnn_network *network, const void *params, const we
     for (int i = 0; i < net->n_params && status == CNN_OK; i++) {
         const cnn_param *p = &net->params[i];
         tensors[i] = tensor_of(net, p, &names[i]);
-        tensors[i].data = (const char *)params + (size_t)p->offset * cnn_dtype_size(net->type.dtype);
+        tensors[i].data = (const char *)params + (size_t)p->offset * cnn_param_size(net);
     }
     if (status == CNN_OK)
         status = st_write(path, tensors, net->n_params, metadata, sizeof metadata / sizeof *metadata, err);
@@ -114,12 +114,12 @@ static cnn_status check_tensor(const char *path, const cnn_net *net, const st_te
 static cnn_status take(const char *path, const cnn_net *net, const cnn_param *p, const st_tensor *t, void *params,
                        weights_facts *facts, cnn_error *err)
 {
-    const bool single = net->type.dtype == CNN_F32;
+    const bool single = cnn_params_dtype(net) == CNN_F32;
     for (int64_t i = 0; i < p->count; i++) {
         const double value = st_get(t, i), kept = single ? (double)(float)value : value;
         if (!isfinite(kept))
             return CNN_FAIL(err, CNN_BAD_ARGUMENT, "%s: element %lld of %s is %g, which no weight in %s can be", path,
-                            (long long)i, t->name, value, cnn_dtype_name(net->type.dtype));
+                            (long long)i, t->name, value, cnn_dtype_name(cnn_params_dtype(net)));
         facts->crc = (uint32_t)crc32(facts->crc, (const Bytef *)&value, sizeof value);
         if (single)
             ((float *)params)[p->offset + i] = (float)value;
@@ -176,7 +176,7 @@ cnn_status weights_load(const cnn_network *network, const char *path, void *para
     const char *how = st_metadata(&file, "preprocess");
     *facts = (weights_facts){.mean = NAN, .proportional = how != NULL && strcmp(how, "proportional") == 0};
     if (mean != NULL) status = weights_means_read(mean, net->values[0].c, path, facts, err);
-    memset(params, 0, (size_t)net->param_elems * cnn_dtype_size(net->type.dtype));
+    memset(params, 0, (size_t)net->param_elems * cnn_param_size(net));
     for (int i = 0; i < net->n_params && status == CNN_OK; i++)
         status = load_param(&file, path, net, &net->params[i], params, facts, err);
     if (status == CNN_OK) status = check_others(&file, path, net, err);

@@ -41,6 +41,7 @@ static const struct {
     {"optimizer", TASK, ""},
     {"seed", FIGURE, ""},
     {"shift", TASK, "0"},
+    {"loss_scale", TASK, "0"},
     {"graph", FIGURE, ""},
     {"data_on", FIGURE, ""},
     {"train_images", TASK, ""},

@@ -63,6 +63,8 @@ static inline void vf_put(const vf_out *out, int64_t i, double value, double mag
     out->roundings[i] = roundings;
 }
 
+/* The slope where an activation came to y, which says it as well as x does: alpha is not negative. */
+double vf_act_slope(const cnn_act_desc *d, double y);
 /* Where an activation's slope jumps: how many places, two at most. */
 int vf_act_kinks(const cnn_act_desc *d, double kinks[2]);
 /* Clears `v` in all windows whose maximum changes hands within `width`: how many elements were not 0. */

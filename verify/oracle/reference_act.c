@@ -119,6 +119,30 @@ void vf_reference_act(const vf_call *call)
         each(call, kind);
 }
 
+double vf_act_slope(const cnn_act_desc *d, double y)
+{
+    switch (d->kind) {
+    case CNN_ACT_RELU:
+        return y > 0.0 ? 1.0 : 0.0;
+    case CNN_ACT_CLIPPED_RELU:
+        return y > 0.0 && y < cnn_act_ceiling(d) ? 1.0 : 0.0;
+    case CNN_ACT_LEAKY_RELU:
+        return y > 0.0 ? 1.0 : d->alpha;
+    case CNN_ACT_ELU:
+        return y > 0.0 ? 1.0 : y + d->alpha;
+    case CNN_ACT_SELU:
+        return y > 0.0 ? CNN_SELU_SCALE : y + selu_low;
+    case CNN_ACT_SCALE:
+        return d->alpha;
+    case CNN_ACT_SIGMOID:
+        return y * (1.0 - y);
+    case CNN_ACT_TANH:
+        return (1.0 - y) * (1.0 + y);
+    default:
+        return 1.0;
+    }
+}
+
 int vf_act_kinks(const cnn_act_desc *d, double kinks[2])
 {
     kinks[0] = 0.0, kinks[1] = cnn_act_ceiling(d);

@@ -1,5 +1,6 @@
 /* network_pass.c: walks the layers of a cnn_net, forward in order and backward against it. */
 #include "network_pass.h"
+#include "harness/cnn/half.h"
 #include "verify/oracle/compare.h"
 
 #include <float.h>
@@ -59,13 +60,19 @@ static bool find_sources(vf_pass *pass)
 
 cnn_status vf_pass_open(vf_pass *pass, const cnn_net *net, thread_pool *pool, cnn_error *err)
 {
-    *pass = (vf_pass){.net = net, .pool = pool, .image_count = value_count(net, 0), .whole = net->batch};
+    *pass = (vf_pass){.net = net,
+                      .pool = pool,
+                      .image_count = value_count(net, 0),
+                      .whole = net->batch,
+                      .rounds = cnn_is_half(net->type.dtype),
+                      .loss_scale = 1.0};
     pass->layers = calloc((size_t)net->n_layers, sizeof *pass->layers);
     pass->labels = calloc((size_t)net->batch, sizeof *pass->labels);
     bool made = pass->layers != NULL && pass->labels != NULL && find_sources(pass);
     for (int v = 0; v < net->n_values; v++)
         if (value_count(net, v) > pass->scratch_count) pass->scratch_count = value_count(net, v);
     if (made) made = (pass->scratch = calloc((size_t)pass->scratch_count, sizeof(double))) != NULL;
+    if (made && pass->rounds) made = (pass->copy = calloc((size_t)net->param_elems + 1, sizeof(double))) != NULL;
     for (int l = 0; made && l < net->n_layers; l++) {
         vf_pass_layer *p = &pass->layers[l];
         const int64_t channels = net->values[net->layers[l].output].c;
@@ -88,6 +95,7 @@ void vf_pass_close(vf_pass *pass)
     free(pass->layers);
     free(pass->labels);
     free(pass->scratch);
+    free(pass->copy);
     *pass = (vf_pass){0};
 }
 
@@ -95,6 +103,16 @@ const double *vf_pass_input(const vf_pass *pass, int layer, int input)
 {
     int source = pass->layers[layer].source[input];
     return source < 0 ? pass->images : pass->layers[source].out;
+}
+
+/* What is stored in the type of values; nothing where that is as good as a double. */
+static void store(vf_pass *pass, double *values, int64_t count)
+{
+    const cnn_dtype dtype = pass->net->type.dtype;
+    for (int64_t i = 0; pass->rounds && i < count; i++) {
+        const double by = pass->nudge > 0.0 ? 1.0 + rng_real(&pass->rng, -pass->nudge, pass->nudge) : 1.0;
+        values[i] = cnn_stored(dtype, values[i] * by);
+    }
 }
 
 /* Offset of a layer's parameter by its operand's name ("w", "dw", "gamma", ...); -1: none. */
@@ -118,7 +136,8 @@ static const double *source_of(const vf_pass *pass, int layer, const char *name)
     static const double zero = 0.0;
     const vf_pass_layer *p = &pass->layers[layer];
     int64_t param = param_offset(pass->net, layer, name);
-    if (param >= 0) return pass->params + param;
+    const bool multiplied = name[1] == '\0' && (name[0] == 'w' || name[0] == 'b');
+    if (param >= 0) return (pass->rounds && multiplied ? pass->copy : pass->params) + param;
     if (strcmp(name, "y") == 0) return p->out;
     if (strcmp(name, "dy") == 0) return p->grad;
     if (strcmp(name, "save_mean") == 0) return p->save_mean;
@@ -126,6 +145,7 @@ static const double *source_of(const vf_pass *pass, int layer, const char *name)
     if (strcmp(name, "labels") == 0) return pass->labels;
     if (name[0] == 'x') return vf_pass_input(pass, layer, name[1] == '\0' ? 0 : name[1] - '0');
     if (strcmp(name, "step") == 0) return &pass->step;
+    if (strcmp(name, "loss_scale") == 0) return &pass->loss_scale;
     return &zero; /* loss_sum, correct */
 }
 
@@ -146,6 +166,7 @@ static cnn_status layer_forward(vf_pass *pass, int layer, double *loss, cnn_erro
     }
     call.first = pass->first;
     if (status == CNN_OK) vf_reference(&call);
+    if (status == CNN_OK && layer + 1 < pass->net->n_layers) store(pass, p->out, p->count); /* probabilities are f32 */
     return status;
 }
 
@@ -175,10 +196,14 @@ static cnn_status layer_backward(vf_pass *pass, int layer, cnn_dir dir, double *
         }
     }
     if (status == CNN_OK && wanted) vf_reference(&call);
+    if (status == CNN_OK && wanted && pass->rounds && l->problem.op == CNN_OP_ACT && l->output == l->inputs[0])
+        for (int64_t e = 0; e < pass->layers[layer].count; e++) /* in place: from the y that was rounded */
+            dx[0][e] = vf_act_slope(&l->problem.u.act, pass->layers[layer].out[e]) * pass->layers[layer].grad[e];
     for (int i = 0; i < l->n_inputs; i++) {
         int source = pass->layers[layer].source[i];
         for (int64_t e = 0; status == CNN_OK && dx[i] != NULL && source >= 0 && e < pass->layers[source].count; e++)
             pass->layers[source].grad[e] += dx[i][e];
+        if (status == CNN_OK && source >= 0) store(pass, pass->layers[source].grad, pass->layers[source].count);
         free(dx[i]);
     }
     return status;
@@ -220,6 +245,8 @@ cnn_status vf_pass_forward(vf_pass *pass, const double *params, const double *im
     uint64_t hash = 1469598103934665603u;
     pass->params = params;
     pass->images = images;
+    for (int64_t i = 0; pass->rounds && i < pass->net->param_elems; i++)
+        pass->copy[i] = cnn_stored(pass->net->type.dtype, params[i]);
     for (int64_t n = 0; n < pass->net->batch; n++) pass->labels[n] = labels[n];
     for (int l = 0; status == CNN_OK && l < pass->net->n_layers; l++) {
         status = layer_forward(pass, l, loss, err);
@@ -258,8 +285,11 @@ cnn_status vf_pass_backward(vf_pass *pass, double *grads, cnn_error *err)
         for (int i = 0; net->layers[l].problem.op == CNN_OP_ADD && i < 2; i++)
             for (int64_t e = 0; p->source[i] >= 0 && e < p->count; e++)
                 pass->layers[p->source[i]].grad[e] += p->grad[e];
+        for (int i = 0; net->layers[l].problem.op == CNN_OP_ADD && i < 2; i++)
+            if (p->source[i] >= 0) store(pass, pass->layers[p->source[i]].grad, p->count);
         if (dirs & 1u << CNN_BWD_D) status = layer_backward(pass, l, CNN_BWD_D, grads, err);
         if (status == CNN_OK && dirs & 1u << CNN_BWD_W) status = layer_backward(pass, l, CNN_BWD_W, grads, err);
     }
+    for (int64_t i = 0; pass->rounds && i < net->trained_elems; i++) grads[i] /= pass->loss_scale;
     return status;
 }

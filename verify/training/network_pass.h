@@ -2,10 +2,15 @@
  *
  * Every layer writes an array of its own, in-place activations too, so that everything the backward reads is still
  * there. What it takes may be a part of a larger batch, where no layer mixes images: gradients are then those of the
- * mean over all of it. */
+ * mean over all of it.
+ *
+ * In f16 and bf16 what stands in memory between two layers is rounded here, too (`rounds`): values, their gradients
+ * with the loss scale in them, and the copy of the weights that are multiplied. What is left to differ is how sums are
+ * rounded before that, which takes few numbers to the other side of a last place. */
 #ifndef VERIFY_TRAINING_NETWORK_PASS_H
 #define VERIFY_TRAINING_NETWORK_PASS_H
 
+#include "harness/base/rng.h"
 #include "verify/oracle/reference.h"
 
 typedef struct vf_pass_layer {
@@ -24,13 +29,22 @@ typedef struct vf_pass {
     int64_t scratch_count, image_count;
     int64_t first, whole; /* where this part stands in the batch, and images of all of it; set by open: 0, net->batch */
     double step;          /* which update it is: dropout's masks depend on it; set by open: 0 */
-    double *running;      /* (optional) as long as params: gets the running statistics behind a forward in training */
+    bool rounds;          /* set by open: of a network in f16 or bf16 */
+    double loss_scale;    /* set by open: 1 */
+    /* How much of itself each number is moved by at most before it is rounded, at random: what another order of sums
+     * may do. Set by open: 0. */
+    double nudge;
+    cnn_rng rng;
+    double *copy;    /* as long as params: those that kernels of 16 bits read */
+    double *running; /* (optional) as long as params: gets the running statistics behind a forward in training */
 } vf_pass;
 
 /* The flat vector of parameters, or as many of its elements, as doubles. */
 void vf_net_doubles(const cnn_net *net, const void *bytes, int64_t count, double *values);
 /* So many images as the network takes them, for vf_pack() and vf_unpack(). */
 cnn_operand vf_net_images(const cnn_net *net, int64_t count);
+/* The loss scale with which gradients are verified. */
+double vf_net_loss_scale(const cnn_net *net);
 /* The 2-norm of a - b (b NULL: of a); infinite where anything is not finite. */
 double vf_distance(const double *a, const double *b, int64_t count);
 /* Whether the gradient of this parameter is nothing but rounding, beside `share` of the whole: of a bias before batch

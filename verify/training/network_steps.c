@@ -80,7 +80,7 @@ static cnn_status draw_data(steps *s, cnn_error *err)
     s->data = (dataset){.name = "drawn", .c = x->c, .h = x->h, .w = x->w, .classes = net->classes, .mean = 0.5};
     const bool made = draw_part(&s->data.train, STEPS * batch - 1, pixels, net->classes, &rng) &&
                       draw_part(&s->data.test, 2 * batch + 1, pixels, net->classes, &rng);
-    s->start = malloc((size_t)(net->param_elems + 1) * cnn_dtype_size(net->type.dtype));
+    s->start = malloc((size_t)(net->param_elems + 1) * cnn_param_size(net));
     s->strayed = calloc((size_t)net->n_params + 1, sizeof *s->strayed);
     if (!made || s->start == NULL || s->strayed == NULL)
         return CNN_FAIL(err, CNN_OUT_OF_MEMORY, "no memory for images to train on");
@@ -218,7 +218,7 @@ static void measure_nudged(steps *s, const outcome *ours, const outcome *nudged)
 static cnn_status stray(steps *s, const outcome *ours, cnn_error *err)
 {
     const cnn_net *net = &s->network->net;
-    void *start = malloc((size_t)(net->param_elems + 1) * cnn_dtype_size(net->type.dtype));
+    void *start = malloc((size_t)(net->param_elems + 1) * cnn_param_size(net));
     cnn_status status =
         start != NULL ? CNN_OK
                       : CNN_FAIL(err, CNN_OUT_OF_MEMORY, "no memory to nudge the parameters that steps begin with");

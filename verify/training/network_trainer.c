@@ -29,10 +29,11 @@ static cnn_status trained_gradient(void *user, const cnn_net *net, const double 
     const trainer_params settings = {.algorithm = t->algorithm,
                                      .optimizer = {.kind = CNN_SGD},
                                      .recompute = t->recompute,
+                                     .loss_scale = vf_net_loss_scale(net),
                                      .workers = verify_net_workers(trainer_row(t->session, t->algorithm), net->batch)};
     cnn_problem types = {.op = CNN_OP_CONV};
     types.u.type = net->type;
-    const size_t bytes = (size_t)net->param_elems * cnn_dtype_size(net->type.dtype);
+    const size_t bytes = (size_t)net->param_elems * cnn_param_size(net);
     const cnn_operand all = {.shape = CNN_SHAPE_FLAT, .dims = {net->param_elems, 1, 1, 1}, .count = net->param_elems};
     const cnn_operand pictures = vf_net_images(net, net->batch);
     trainer *run = NULL;
@@ -43,7 +44,9 @@ static cnn_status trained_gradient(void *user, const cnn_net *net, const double 
     if (status == CNN_OK) status = trainer_open(t->session, t->network, NULL, &settings, &run, err);
     if (status == CNN_OK) status = trainer_start(run, err);
     if (status == CNN_OK) {
-        vf_pack(&types, &all, params, packed);
+        cnn_problem parameters = types;
+        parameters.u.type.dtype = cnn_params_dtype(net);
+        vf_pack(&parameters, &all, params, packed);
         vf_pack(&types, &pictures, images, x);
         status = trainer_set_params(run, packed, err);
     }

@@ -92,7 +92,7 @@ cnn_status verify_training_open(trainer *t, const cnn_session *session, const cn
     v->session = session;
     v->n_train = count_samples(&network->net);
     v->samples.list = calloc(3 * MOST, sizeof *v->samples.list);
-    v->samples.trained = malloc(elems * cnn_dtype_size(network->net.type.dtype));
+    v->samples.trained = malloc(elems * cnn_param_size(&network->net));
     const bool made = v->own.order != NULL && v->own.weights != NULL && v->samples.list != NULL &&
                       v->samples.trained != NULL && (params->shift == 0 || v->own.shifts != NULL);
     cnn_status status = made ? CNN_OK : CNN_FAIL(err, CNN_OUT_OF_MEMORY, "no memory to check steps");
@@ -308,7 +308,7 @@ cnn_status verify_training_judge(verify_training *v, bool (*interrupted)(void), 
                                  cnn_error *err)
 {
     const cnn_net *net = &v->own.network->net;
-    const size_t bytes = (size_t)net->param_elems * cnn_dtype_size(net->type.dtype);
+    const size_t bytes = (size_t)net->param_elems * cnn_param_size(net);
     cnn_rng rng = rng_stream(~v->seed, (uint64_t)v->epoch);
     cnn_status status = CNN_OK;
     *r = (verify_training_result){.seed = v->seed};

@@ -145,6 +145,9 @@ static void run_part(void *arg, int64_t task, int worker)
         pass.first = done;
         pass.whole = b->mb;
         pass.step = (double)b->update;
+        pass.loss_scale = b->v->loss_scale > 0.0 ? b->v->loss_scale : 1.0;
+        pass.nudge = b->v->nudge;
+        pass.rng = rng_stream((uint64_t)b->update, (uint64_t)(b->first + done));
         pass.running = b->size >= b->mb ? b->v->running : NULL; /* nobody keeps any where images are not mixed */
         part->status = pass_part(b, &pass, part, b->grads + task * net->param_elems);
         vf_pass_close(&pass);

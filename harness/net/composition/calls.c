@@ -13,9 +13,17 @@ static size_t param_at(const cnn_trainer *t, int layer, cnn_param_role role, siz
     const cnn_layer *l = &t->net->layers[layer];
     for (int i = 0; i < l->n_params; i++) {
         const cnn_param *p = &t->net->params[l->params[i]];
-        if (p->role == role) return base + (size_t)p->offset * trainer_elem(t->loop);
+        if (p->role == role) return base + (size_t)p->offset * cnn_param_size(t->net);
     }
     return NOWHERE;
+}
+
+/* Of what it multiplies: there kernels of 16 bits read the copy. */
+static size_t weight_at(const cnn_trainer *t, int layer, cnn_param_role role)
+{
+    const size_t own = param_at(t, layer, role, 0), size = cnn_param_size(t->net);
+    if (own == NOWHERE || t->copy_at == NOWHERE) return param_at(t, layer, role, t->params_at);
+    return t->copy_at + own / size * trainer_elem(t->loop);
 }
 
 /* By name, as cnn_operands() names them: a new operation needs no code here, only rows for names that are new. */
@@ -30,8 +38,8 @@ static bool operand_at(const cnn_trainer *t, int layer, const char *name, const 
         {"y", t->value_at[l->output]},
         {"dy", t->grad_at[l->output]},
         {"x", in_place && dx != NULL ? NOWHERE : t->value_at[l->inputs[0]]}, /* overwritten: f' comes from y */
-        {"w", param_at(t, layer, CNN_WEIGHT, t->params_at)},
-        {"b", param_at(t, layer, CNN_BIAS, t->params_at)},
+        {"w", weight_at(t, layer, CNN_WEIGHT)},
+        {"b", weight_at(t, layer, CNN_BIAS)},
         {"gamma", param_at(t, layer, CNN_GAMMA, t->params_at)},
         {"beta", param_at(t, layer, CNN_BETA, t->params_at)},
         {"running_mean", param_at(t, layer, CNN_RUNNING_MEAN, t->params_at)},
@@ -46,6 +54,7 @@ static bool operand_at(const cnn_trainer *t, int layer, const char *name, const 
         {"loss_sum", t->loop->loss_at},
         {"correct", t->loop->correct_at},
         {"step", t->step_at},
+        {"loss_scale", t->scaling_at}, /* its first number */
     };
     for (size_t i = 0; i < sizeof table / sizeof table[0]; i++)
         if (strcmp(table[i].name, name) == 0) return *at = table[i].at, true;
@@ -83,6 +92,16 @@ static int find_plan(cnn_trainer *t, int layer, const cnn_problem *problem, cnn_
     return cnn_plan_make(t->session, &request, &p->plan, err) == CNN_OK ? t->n_plans - 1 : -1;
 }
 
+/* Gradients of parameters are kept in f32, so they are not rounded to 16 bits before. */
+static void widen_gradients(cnn_problem *p, cnn_dir dir)
+{
+    const cnn_dtype dtype = p->u.type.dtype;
+    if (dir != CNN_BWD_W || !cnn_is_weighted(p)) return;
+    if (dtype == CNN_F16) p->u.type.dtype = CNN_F16_F16_F32;
+    if (dtype == CNN_BF16) p->u.type.dtype = CNN_BF16_BF16_F32;
+    p->u.type = cnn_type_for(p->op, p->u.type);
+}
+
 static step_call *new_call(call_list *list, cnn_error *err)
 {
     return cnn_add_item(&list->calls, &list->count, &list->capacity, sizeof *list->calls, "calls of a step", err);
@@ -97,6 +116,7 @@ cnn_status step_add_call(cnn_trainer *t, call_list *list, int layer, cnn_dir dir
     if (problem.op == CNN_OP_DROPOUT) /* the masks that these images have in the global batch */
         problem.u.dropout.seed = cnn_dropout_seed_from(
             problem.u.dropout.seed, rank * cnn_net_value_elems(t->net, t->net->layers[layer].output, mb));
+    widen_gradients(&problem, dir);
     const int count = cnn_operands(&problem, dir, operands, err);
     const int plan = count < 0 ? -1 : find_plan(t, layer, &problem, dir, mb, inference, err);
     step_call *call = plan < 0 ? NULL : new_call(list, err);
@@ -118,7 +138,8 @@ cnn_status step_add_sum(cnn_trainer *t, call_list *list, int value, int64_t mb, 
 {
     const cnn_value *v = &t->net->values[value];
     cnn_problem problem = {.op = CNN_OP_ADD};
-    problem.u.add = (cnn_add_desc){.t = t->net->type, .mb = mb, .ic = v->c, .ih = v->h, .iw = v->w};
+    const cnn_type type = cnn_type_for(CNN_OP_ADD, t->net->type);
+    problem.u.add = (cnn_add_desc){.t = type, .mb = mb, .ic = v->c, .ih = v->h, .iw = v->w};
     const int plan = find_plan(t, -1 - value, &problem, CNN_FWD, mb, false, err);
     step_call *call = plan < 0 ? NULL : new_call(list, err);
     if (call == NULL) return err->status;
@@ -136,11 +157,26 @@ cnn_status step_add_copy(cnn_trainer *t, call_list *list, int value, int64_t mb,
     return CNN_OK;
 }
 
+/* Which scale the gradients have, before the update chooses the next step's. */
+static cnn_status add_note(cnn_trainer *t, call_list *list, cnn_error *err)
+{
+    step_call *call = new_call(list, err);
+    if (call == NULL) return err->status;
+    *call = (step_call){.plan = -1,
+                        .n_operands = 2,
+                        .written = 1u << 1,
+                        .at = {t->scaling_at, t->scale_at},
+                        .copy_bytes = sizeof(double),
+                        .range = PROFILE_UPDATE};
+    return CNN_OK;
+}
+
 cnn_status step_add_update(cnn_trainer *t, call_list *list, cnn_error *err)
 {
     cnn_problem problem = {.op = CNN_OP_OPTIMIZER};
     problem.u.optimizer = t->loop->optimizer;
     const int plan = find_plan(t, OPTIMIZER_LAYER, &problem, CNN_FWD, 0, false, err);
+    if (plan >= 0 && t->loop->optimizer.growth > 0.0 && add_note(t, list, err) != CNN_OK) return err->status;
     step_call *call = plan < 0 ? NULL : new_call(list, err);
     if (call == NULL) return err->status;
     const int states = cnn_optimizer_states(t->loop->optimizer.kind);
@@ -148,5 +184,9 @@ cnn_status step_add_update(cnn_trainer *t, call_list *list, cnn_error *err)
         (step_call){.plan = plan, .n_operands = 3 + states, .at = {t->params_at, t->grads_at}, .range = PROFILE_UPDATE};
     for (int i = 0; i < states; i++) call->at[2 + i] = t->state_at[i];
     call->at[2 + states] = t->step_at;
+    if (t->copy_at == NOWHERE) return CNN_OK;
+    call->at[3 + states] = t->copy_at;
+    call->at[4 + states] = t->scaling_at;
+    call->n_operands += 2;
     return CNN_OK;
 }

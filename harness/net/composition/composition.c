@@ -1,5 +1,6 @@
 /* composition.c: the table of the composition: opening, starting, its state in and out, passes, closing. */
 #include "harness/base/text.h"
+#include "harness/cpu/half.h"
 #include "harness/problem/names.h"
 #include "parts.h"
 
@@ -107,6 +108,23 @@ cnn_status composition_start(trainer *loop, cnn_error *err)
 
 /* ---- The state ---- */
 
+/* The copy of 16 bits is what the parameters are, rounded; gradients have no scale yet, or the one there was. */
+static cnn_status load_mixed(const cnn_trainer *t, const cnn_train_state *s, cnn_error *err)
+{
+    const trainer *loop = t->loop;
+    const size_t bytes = (size_t)t->net->trained_elems * trainer_elem(loop), one = sizeof(double);
+    const float *params = s->params;
+    uint16_t *copy = malloc(bytes + 1);
+    if (copy == NULL) return CNN_FAIL(err, CNN_OUT_OF_MEMORY, "no memory for %zu bytes of parameters", bytes);
+    for (int64_t i = 0; i < t->net->trained_elems; i++)
+        copy[i] = t->net->type.dtype == CNN_F16 ? half_float_to_f16(params[i]) : half_float_to_bf16(params[i]);
+    cnn_status status = cnn_mem_upload(t->session, trainer_at(loop, t->copy_at), copy, bytes, err);
+    free(copy);
+    if (status == CNN_OK)
+        status = cnn_mem_upload(t->session, trainer_at(loop, t->scaling_at), s->scaling, CNN_SCALING_COUNT * one, err);
+    return status == CNN_OK ? cnn_mem_upload(t->session, trainer_at(loop, t->scale_at), s->scaling, one, err) : status;
+}
+
 static cnn_status composition_load(cnn_context *context, cnn_trainer *t, const cnn_train_state *s, cnn_error *err)
 {
     const cnn_session *on = t->session;
@@ -120,6 +138,22 @@ static cnn_status composition_load(cnn_context *context, cnn_trainer *t, const c
     for (int i = 0; i < 2 && status == CNN_OK; i++)
         if (t->state_at[i] != NOWHERE)
             status = cnn_mem_upload(on, trainer_at(loop, t->state_at[i]), s->state[i], trained, err);
+    return status == CNN_OK && t->copy_at != NOWHERE ? load_mixed(t, s, err) : status;
+}
+
+/* Gradients without the scale that they were computed with. */
+static cnn_status save_mixed(const cnn_trainer *t, cnn_train_state *s, cnn_error *err)
+{
+    const size_t scaling = CNN_SCALING_COUNT * sizeof(double);
+    double scale = 1.0;
+    float *grads = s->grads;
+    cnn_status status = CNN_OK;
+    if (s->scaling != NULL)
+        status = cnn_mem_download(t->session, s->scaling, trainer_at(t->loop, t->scaling_at), scaling, err);
+    if (grads == NULL || status != CNN_OK) return status;
+    status = cnn_mem_download(t->session, &scale, trainer_at(t->loop, t->scale_at), sizeof scale, err);
+    for (int64_t i = 0; i < t->net->trained_elems && status == CNN_OK; i++)
+        grads[i] = (float)((double)grads[i] / scale);
     return status;
 }
 
@@ -138,7 +172,7 @@ static cnn_status composition_save(cnn_context *context, cnn_trainer *t, cnn_tra
     for (int i = 0; i < 2 && status == CNN_OK; i++)
         if (t->state_at[i] != NOWHERE && s->state[i] != NULL)
             status = cnn_mem_download(on, s->state[i], trainer_at(loop, t->state_at[i]), trained, err);
-    return status;
+    return status == CNN_OK && t->copy_at != NOWHERE ? save_mixed(t, s, err) : status;
 }
 
 /* ---- Passes ---- */
@@ -212,6 +246,9 @@ static cnn_status composition_gradients(cnn_context *context, cnn_trainer *t, co
     cnn_status status = t->gathers ? step_gather(t, images, first, count, err) : CNN_OK;
     if (status == CNN_OK) status = keep_running(t, false, err);
     if (status == CNN_OK) status = step_run(t, &batch->calls[TRAIN], err);
+    if (status == CNN_OK && t->copy_at != NOWHERE)
+        status = cnn_mem_copy(t->session, trainer_at(t->loop, t->scale_at), trainer_at(t->loop, t->scaling_at),
+                              sizeof(double), err);
     return status == CNN_OK ? keep_running(t, true, err) : status;
 }
 

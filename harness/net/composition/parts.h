@@ -84,6 +84,9 @@ struct cnn_trainer {
     size_t params_at, grads_at, kept_at; /* kept: a copy of the running statistics, during `gradients` */
     size_t aside_at;                     /* likewise, while batch norm is computed again */
     size_t state_at[2], workspace_at, step_at, cursor_at;
+    /* In f16 and bf16, else NOWHERE: the trained parameters rounded to 16 bits, which kernels read; the loss scale and
+     * what belongs to it; and the scale that the gradients have, which the update may then change. */
+    size_t copy_at, scaling_at, scale_at;
     step_buffer *buffers;
     int n_buffers, buffer_capacity;
 

@@ -6,7 +6,7 @@
 /* Its workspace was laid out when the trainer was opened. */
 static cnn_status plan_update(cnn_trainer *t, cnn_error *err)
 {
-    cnn_plan *plan = &t->plans[t->update.calls[0].plan].plan;
+    cnn_plan *plan = &t->plans[t->update.calls[t->update.count - 1].plan].plan;
     const cnn_algorithm algorithm = plan->algorithm;
     const size_t room = plan->workspace_bytes;
     const cnn_problem problem = {.op = CNN_OP_OPTIMIZER, .u.optimizer = t->loop->optimizer};

@@ -14,8 +14,8 @@ cnn_status step_sums(cnn_trainer *t, cnn_error *err)
 {
     if (!sums(t)) return CNN_OK;
     const double before = t->group.seconds;
-    const cnn_status status =
-        cnn_group_sum(&t->group, trainer_at(t->loop, t->grads_at), t->net->trained_elems, t->net->type.dtype, err);
+    const cnn_status status = cnn_group_sum(&t->group, trainer_at(t->loop, t->grads_at), t->net->trained_elems,
+                                            cnn_params_dtype(t->net), err);
     t->loop->comm_s += t->group.seconds - before;
     return status;
 }
