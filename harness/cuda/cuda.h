@@ -168,9 +168,9 @@ cnn_status cuda_bias_gradient_slot(cnn_context *, const cnn_plan *, const cnn_bi
     (CUDA_OP(POOL) | CUDA_OP(ACT) | CUDA_OP(LOSS) | CUDA_OP(DROPOUT) | CUDA_OP(ADD) | CUDA_OP(CONCAT) |                \
      CUDA_OP(BATCHNORM) | CUDA_OP(OPTIMIZER))
 
-/* ---- Pointwise operations: slots of cnn_operations, one file each (pool.cu, act.cu, ...); f32 and f64, and where
- * nothing else is kept than results (pooling, activations, dropout, add, concat) f16 and bf16; NCHW and NHWC, any size
- * (grid-stride, 64-bit indices). Deterministic: sums are trees of a shape that problem and knobs alone decide. */
+/* ---- Pointwise operations: slots of cnn_operations, one file each (pool.cu, act.cu, ...); f32 and f64, and f16 and
+ * bf16 with weights, statistics and state in f32; NCHW and NHWC, any size (grid-stride, 64-bit indices). Deterministic:
+ * sums are trees of a shape that problem and knobs alone decide. */
 /* An implementation's `supports` and `prepare` call these for every operation that is neither conv nor FC. What they
  * keep cuda_release() frees. */
 cnn_status cuda_pointwise_supports(const cnn_request *, cnn_error *);

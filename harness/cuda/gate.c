@@ -65,10 +65,14 @@ static cnn_status check_pool(const cnn_pool_desc *d, cnn_error *err)
 
 cnn_status cuda_pointwise_supports(const cnn_request *r, cnn_error *err)
 {
-    /* Numbers that TF32 would round are not multiplied here: who allows it gets f32. */
     const cnn_op op = r->problem->op;
-    const bool keeps = op == CNN_OP_LOSS || op == CNN_OP_BATCHNORM || op == CNN_OP_OPTIMIZER;
-    const cnn_status status = keeps ? cuda_check_type(r->problem, true, err) : cuda_check_number(r->problem, true, err);
+    const cnn_type *t = &r->problem->u.type;
+    const cnn_dtype weights = cnn_weights_dtype(op, t->dtype);
+    if (t->weights != weights)
+        return CNN_FAIL(err, CNN_UNSUPPORTED, "%s of dtype %s with weights in %s: here they are in %s", cnn_op_name(op),
+                        cnn_dtype_name(t->dtype), cnn_dtype_name(t->weights), cnn_dtype_name(weights));
+    /* Numbers that TF32 would round are not multiplied here: who allows it gets f32. */
+    const cnn_status status = cuda_check_number(r->problem, true, err);
     return status == CNN_OK && op == CNN_OP_POOL ? check_pool(&r->problem->u.pool, err) : status;
 }
 

@@ -4,10 +4,10 @@
  * The exponents and the sum are in double, as everywhere in this suite: rows are few and short. Losses and hits are
  * summed by trees whose shape the number of rows and classes and the knobs alone decide; up to loss.one_block rows one
  * block does it all, and one launch. Bottleneck: the launch, and for small batches the latency of a chain of two
- * exponentials. */
+ * exponentials. In a type of 16 bits x and dx have it, and y is f32. */
 #include "harness/cuda/hit.h"
-#include "harness/cuda/launch.h"
 #include "harness/cuda/layout.h"
+#include "harness/cuda/real.h"
 #include "harness/cuda/reduce.h"
 
 enum { MOST_THREADS = 512 };
@@ -26,7 +26,7 @@ struct loss_shape {
 template <typename T> struct loss_vectors {
     const T *x;
     const int32_t *labels;
-    T *y;
+    cuda_real<T> *y;
 };
 
 /* The largest of the lanes' values, in each of them. NaN never wins. */
@@ -45,32 +45,35 @@ __device__ inline double lanes_sum(double v, int lanes)
     return v;
 }
 
+/* As all is computed here. */
+template <typename T> __device__ inline double as_double(T x) { return static_cast<double>(cuda_load(x)); }
+
 /* Softmax of one row by `lanes` neighbouring threads; all of them get the same loss and hit. A row of NaN is no hit.
  * Every thread of a warp must come; those without a row are not `valid`. */
 template <typename T>
 __device__ loss_part softmax_row(const loss_vectors<T> &v, const loss_shape &s, int64_t row, int lane, bool valid)
 {
     const T *x = v.x + row * s.classes;
-    T *y = v.y + row * s.classes;
+    cuda_real<T> *y = v.y + row * s.classes;
     const int64_t classes = valid ? s.classes : 0, label = valid ? v.labels[row] : 0;
-    const double mine = valid ? static_cast<double>(x[label]) : 0.0;
-    double max = valid ? static_cast<double>(x[0]) : 0.0, sum = 0, beaten = 0, exponential = 0;
+    const double mine = valid ? as_double(x[label]) : 0.0;
+    double max = valid ? as_double(x[0]) : 0.0, sum = 0, beaten = 0, exponential = 0;
     for (int64_t k = lane; k < classes; k += s.lanes) {
-        const double at = static_cast<double>(x[k]);
+        const double at = as_double(x[k]);
         max = at > max ? at : max;
         beaten += cuda_beats(at, k < label, mine);
     }
     max = lanes_max(max, s.lanes);
     for (int64_t k = lane; k < classes; k += s.lanes) {
-        exponential = exp(static_cast<double>(x[k]) - max);
+        exponential = exp(as_double(x[k]) - max);
         sum += exponential;
     }
     sum = lanes_sum(sum, s.lanes);
     beaten = lanes_sum(beaten, s.lanes);
     double squares = 0;
     for (int64_t k = lane; k < classes; k += s.lanes) {
-        if (classes > s.lanes) exponential = exp(static_cast<double>(x[k]) - max); /* else it is still at hand */
-        const T p = static_cast<T>(exponential / sum);
+        if (classes > s.lanes) exponential = exp(as_double(x[k]) - max); /* else it is still at hand */
+        const cuda_real<T> p = static_cast<cuda_real<T>>(exponential / sum);
         const double off = static_cast<double>(p) - (k == label ? 1 : 0);
         squares += off * off;
         y[k] = p;
@@ -86,13 +89,13 @@ __device__ loss_part quadratic_row(const loss_vectors<T> &v, const loss_shape &s
 {
     const T *x = v.x + row * s.classes;
     const int64_t classes = valid ? s.classes : 0, label = valid ? v.labels[row] : 0;
-    const double mine = valid ? static_cast<double>(x[label]) : 0.0;
+    const double mine = valid ? as_double(x[label]) : 0.0;
     double squares = 0, beaten = 0;
     for (int64_t k = lane; k < classes; k += s.lanes) {
-        const double at = static_cast<double>(x[k]), off = k == label ? at - 1 : at;
+        const double at = as_double(x[k]), off = k == label ? at - 1 : at;
         squares += off * off;
         beaten += cuda_beats(at, k < label, mine);
-        v.y[row * s.classes + k] = x[k];
+        v.y[row * s.classes + k] = cuda_load(x[k]);
     }
     squares = lanes_sum(squares, s.lanes);
     beaten = lanes_sum(beaten, s.lanes);
@@ -171,7 +174,7 @@ cnn_status cuda_loss_prepare(cnn_plan *plan, cnn_error *err)
 template <typename T>
 static cnn_status forward(cuda_context *c, const loss_launch &l, const cnn_loss_args *a, cnn_error *err)
 {
-    const loss_vectors<T> v = {static_cast<const T *>(a->x), a->labels, static_cast<T *>(a->y)};
+    const loss_vectors<T> v = {static_cast<const T *>(a->x), a->labels, static_cast<cuda_real<T> *>(a->y)};
     const cuda_shape shape = {"loss_fwd", dim3(static_cast<unsigned>(l.parts > 0 ? l.parts : 1)),
                               dim3(static_cast<unsigned>(l.threads)), 0};
     loss_part *room = l.parts > 0 ? static_cast<loss_part *>(a->workspace) : NULL;
@@ -182,21 +185,34 @@ static cnn_status forward(cuda_context *c, const loss_launch &l, const cnn_loss_
                        a->correct);
 }
 
-template <typename T, typename I>
-__global__ void loss_bwd_kernel(I count, I classes, const T *y, const int32_t *labels, T *dx, T scale)
+/* What the gradient is multiplied by. The loss scale changes from step to step: it lies in device memory. */
+struct loss_factor {
+    double scale;
+    const double *loss_scale; /* of a type of 16 bits, or NULL */
+};
+
+template <typename T> __device__ inline double factor_of(const loss_factor &f)
 {
+    return sizeof(T) == 2 && f.loss_scale != NULL ? f.scale * *f.loss_scale : f.scale;
+}
+
+template <typename T, typename I>
+__global__ void loss_bwd_kernel(I count, I classes, const cuda_real<T> *y, const int32_t *labels, T *dx, loss_factor f)
+{
+    const cuda_real<T> scale = static_cast<cuda_real<T>>(factor_of<T>(f));
     for (CUDA_GRID_STRIDE(i, static_cast<int64_t>(count))) {
         const I row = static_cast<I>(i) / classes, k = static_cast<I>(i) - row * classes;
-        dx[i] = (k == static_cast<I>(labels[row]) ? y[i] - 1 : y[i]) * scale;
+        dx[i] = cuda_stored<T>((k == static_cast<I>(labels[row]) ? y[i] - 1 : y[i]) * scale);
     }
 }
 
 /* Through the softmax: a row by as many neighbouring threads as in the forward. cnn.h's sum over k is multiplied out,
  * so that no two numbers near 1 are subtracted from each other but 1 - y[label]. */
 template <typename T>
-__global__ void softmax_bwd_kernel(int64_t rows, int64_t classes, int lanes, const T *y, const int32_t *labels, T *dx,
-                                   double scale)
+__global__ void softmax_bwd_kernel(int64_t rows, int64_t classes, int lanes, const cuda_real<T> *y,
+                                   const int32_t *labels, T *dx, loss_factor f)
 {
+    const double scale = factor_of<T>(f);
     const int lane = static_cast<int>(threadIdx.x) % lanes;
     const int64_t row = (static_cast<int64_t>(blockIdx.x) * blockDim.x + threadIdx.x) / lanes;
     const bool valid = row < rows;
@@ -214,7 +230,7 @@ __global__ void softmax_bwd_kernel(int64_t rows, int64_t classes, int lanes, con
         const double p = static_cast<double>(y[at + k]);
         const double sum =
             k == label ? -(1 - mine) * others - squares : p * (mine + others) - squares + mine * (1 - mine);
-        dx[at + k] = static_cast<T>(p * sum * scale);
+        dx[at + k] = cuda_stored<T>(static_cast<cuda_real<T>>(p * sum * scale));
     }
 }
 
@@ -225,15 +241,16 @@ static cnn_status through_softmax(cuda_context *c, const cnn_loss_desc *d, const
     const int lanes = lanes_for(d->ic);
     const int64_t rows = THREADS / lanes;
     const cuda_shape shape = {"loss_bwd", dim3(static_cast<unsigned>((d->mb + rows - 1) / rows)), dim3(THREADS), 0};
-    return cuda_launch(c, shape, err, softmax_bwd_kernel<T>, d->mb, d->ic, lanes, static_cast<const T *>(a->y),
-                       a->labels, static_cast<T *>(a->dx), a->scale);
+    return cuda_launch(c, shape, err, softmax_bwd_kernel<T>, d->mb, d->ic, lanes,
+                       static_cast<const cuda_real<T> *>(a->y), a->labels, static_cast<T *>(a->dx),
+                       loss_factor{a->scale, a->loss_scale});
 }
 
 cnn_status cuda_loss_fwd(cnn_context *context, const cnn_plan *plan, const cnn_loss_args *args, cnn_error *err)
 {
     cuda_context *c = cuda_context_of(context);
     const loss_launch &l = *static_cast<const loss_launch *>(plan->state);
-    return CUDA_BY_DTYPE(plan->problem.u.type.dtype, forward<T>(c, l, args, err));
+    return CUDA_BY_NUMBER(plan->problem.u.type.dtype, forward<T>(c, l, args, err));
 }
 
 cnn_status cuda_loss_bwd(cnn_context *context, const cnn_plan *plan, const cnn_loss_args *a, cnn_error *err)
@@ -241,9 +258,10 @@ cnn_status cuda_loss_bwd(cnn_context *context, const cnn_plan *plan, const cnn_l
     cuda_context *c = cuda_context_of(context);
     const cnn_loss_desc *d = &plan->problem.u.loss;
     const int64_t count = d->mb * d->ic;
-    if (d->kind == CNN_LOSS_SOFTMAX_QUADRATIC) return CUDA_BY_DTYPE(d->t.dtype, through_softmax<T>(c, d, a, err));
+    if (d->kind == CNN_LOSS_SOFTMAX_QUADRATIC) return CUDA_BY_NUMBER(d->t.dtype, through_softmax<T>(c, d, a, err));
     const cuda_shape shape = cuda_shape_pointwise(c, plan->knobs, "loss_bwd", count);
-    return CUDA_BY_TYPES(
+    const loss_factor factor = {a->scale, a->loss_scale};
+    return CUDA_BY_NUMBERS(
         d->t.dtype, cuda_fits_32(count), uint32_t, uint64_t,
-        cuda_launch(c, shape, err, loss_bwd_kernel<T, I>, count, d->ic, a->y, a->labels, a->dx, a->scale));
+        cuda_launch(c, shape, err, loss_bwd_kernel<T, I>, count, d->ic, a->y, a->labels, a->dx, factor));
 }

@@ -98,6 +98,96 @@ static void large_steps_are_counted(void **)
     close_device(&d);
 }
 
+/* ---- steps that are left out */
+
+static void upload(const device &d, float *memory, const std::vector<float> &host)
+{
+    cnn_error err;
+    assert_int_equal(cuda_memory.upload(base(d), memory, host.data(), host.size() * sizeof(float), &err), CNN_OK);
+}
+
+/* Of one step of several blocks with a dynamic loss scale: the gradient of most weights, that of one of them, and what
+ * each weight, its copy in f16 and the scaling are then. */
+struct scaled_step {
+    float grad, odd;
+    size_t at;
+    float w;
+    uint16_t copy;
+    std::vector<double> scaling;
+    int64_t step;
+};
+
+static void runs_scaled_steps(int64_t threads, bool captured)
+{
+    const size_t count = 4099;
+    const scaled_step steps[] = {
+        {8, 8, 0, -1, 0xBC00, {8, 1, 0}, 1},           /* divided by 8 */
+        {8, INFINITY, 4098, -1, 0xBC00, {4, 0, 1}, 1}, /* found by another block than that of most weights */
+        {8, 8, 0, -3, 0xC200, {4, 1, 1}, 2},           /* nothing is left of that; by 4 */
+        {8, 8, 0, -5, 0xC500, {8, 0, 1}, 3},           /* two in a row */
+        {8, NAN, 0, -5, 0xC500, {4, 0, 2}, 3},         {8, -INFINITY, 2048, -5, 0xC500, {2, 0, 3}, 3},
+        {8, 8, 0, -9, 0xC880, {2, 1, 3}, 4},
+    };
+    device d = {};
+    open_device(&d, threads, 64);
+    cnn_problem p = sgd(static_cast<int64_t>(count), 0);
+    p.u.type.dtype = CNN_F16;
+    p.u.optimizer.growth = 2;
+    const cnn_plan plan = plan_of(&d, p, CNN_FWD);
+    float *w = put(&d, std::vector<float>(count, 0)), *grad = put(&d, std::vector<float>(count, 0));
+    uint16_t *copy = put(&d, std::vector<uint16_t>(count, 0));
+    double *scaling = put(&d, std::vector<double>{8, 0, 0});
+    int64_t *step = put(&d, std::vector<int64_t>(1, 0));
+    const cnn_optimizer_args a = {w, grad, {NULL, NULL}, step, copy, scaling};
+    cnn_graph *graph = NULL;
+    cnn_error err;
+    if (captured) {
+        assert_int_equal(cuda_capture.begin(base(d), &err), CNN_OK);
+        assert_int_equal(cuda_optimizer_step(base(d), &plan, &a, &err), CNN_OK);
+        assert_int_equal(cuda_capture.end(base(d), &graph, &err), CNN_OK);
+    }
+    for (const scaled_step &s : steps) {
+        std::vector<float> gradients(count, s.grad);
+        gradients[s.at] = s.odd;
+        upload(d, grad, gradients);
+        if (captured)
+            assert_int_equal(cuda_capture.run(base(d), graph, &err), CNN_OK);
+        else
+            assert_int_equal(cuda_optimizer_step(base(d), &plan, &a, &err), CNN_OK);
+        for (const float value : get(d, w, count)) assert_true(value == s.w);
+        for (const uint16_t bits : get(d, copy, count)) assert_int_equal(bits, s.copy);
+        assert_true(get(d, scaling, 3) == s.scaling);
+        assert_int_equal(get(d, step, 1)[0], s.step);
+    }
+    if (captured) cuda_capture.free(base(d), graph);
+    close_device(&d);
+}
+
+static void a_step_is_left_out_as_a_whole(void **)
+{
+    for (const int64_t threads : {32, 100, 1024}) {
+        runs_scaled_steps(threads, false);
+        runs_scaled_steps(threads, true);
+    }
+}
+
+static void without_scaling_and_copy(void **)
+{
+    device d = {};
+    open_device(&d, 32, 64);
+    cnn_problem p = sgd(5, 0);
+    p.u.type.dtype = CNN_BF16;
+    const cnn_plan plan = plan_of(&d, p, CNN_FWD);
+    float *w = put(&d, std::vector<float>(5, 0));
+    int64_t *step = put(&d, std::vector<int64_t>(1, 0));
+    const cnn_optimizer_args a = {w, put(&d, std::vector<float>(5, 3)), {NULL, NULL}, step, NULL, NULL};
+    cnn_error err;
+    assert_int_equal(cuda_optimizer_step(base(d), &plan, &a, &err), CNN_OK);
+    assert_true(get(d, w, 5) == std::vector<float>(5, -3));
+    assert_int_equal(get(d, step, 1)[0], 1);
+    close_device(&d);
+}
+
 /* A step of training in small: gather by the cursor, dropout and update by the step. */
 struct small_step {
     cnn_plan dropout, update;
@@ -169,10 +259,9 @@ static void captured_steps_move_the_counters_on(void **)
 int main()
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(batches_are_gathered),
-        cmocka_unit_test(every_block_sees_the_same_step),
-        cmocka_unit_test(large_steps_are_counted),
-        cmocka_unit_test(captured_steps_move_the_counters_on),
+        cmocka_unit_test(batches_are_gathered),     cmocka_unit_test(every_block_sees_the_same_step),
+        cmocka_unit_test(large_steps_are_counted),  cmocka_unit_test(a_step_is_left_out_as_a_whole),
+        cmocka_unit_test(without_scaling_and_copy), cmocka_unit_test(captured_steps_move_the_counters_on),
     };
     const int skip = gpu_or_skip();
     return skip != 0 ? skip : cmocka_run_group_tests(tests, NULL, NULL);

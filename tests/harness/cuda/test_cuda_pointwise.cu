@@ -200,6 +200,30 @@ static void gradients_nobody_wants_are_left_out(void **)
     close_device(&d);
 }
 
+/* y - t, times 2 and the loss scale, in f16. */
+static void the_loss_scale_is_on_the_device(void **)
+{
+    device d = {};
+    open_device(&d, 32, 2);
+    cnn_problem p = {};
+    p.op = CNN_OP_LOSS;
+    p.u.loss.t.dtype = CNN_F16;
+    p.u.loss.kind = CNN_LOSS_CROSS_ENTROPY;
+    p.u.loss.mb = 1, p.u.loss.ic = 3;
+    const cnn_plan plan = plan_of(&d, p, CNN_BWD_D);
+    uint16_t *dx = put(&d, std::vector<uint16_t>(3));
+    cnn_loss_args a = {};
+    a.y = put(&d, std::vector<float>{0.25f, 0.5f, 0.25f}), a.dx = dx;
+    a.labels = put(&d, std::vector<int32_t>{1}), a.scale = 2;
+    cnn_error err;
+    assert_int_equal(cuda_loss_bwd(base(d), &plan, &a, &err), CNN_OK);
+    assert_true(get(d, dx, 3) == (std::vector<uint16_t>{0x3800, 0xBC00, 0x3800})); /* 0.5, -1, 0.5 */
+    a.loss_scale = put(&d, std::vector<double>{8});
+    assert_int_equal(cuda_loss_bwd(base(d), &plan, &a, &err), CNN_OK);
+    assert_true(get(d, dx, 3) == (std::vector<uint16_t>{0x4400, 0xC800, 0x4400})); /* 4, -8, 4 */
+    close_device(&d);
+}
+
 static void the_gate_knows_the_arithmetic(void **)
 {
     static const bool allowed[CNN_DTYPE_COUNT][CNN_MATH_COUNT] = {{true, true, false, false},
@@ -214,11 +238,13 @@ static void the_gate_knows_the_arithmetic(void **)
             p.u.type = {static_cast<cnn_dtype>(dtype), static_cast<cnn_dtype>(dtype), CNN_NHWC,
                         static_cast<cnn_math>(math)};
             const cnn_status status = allowed[dtype][math] ? CNN_OK : CNN_UNSUPPORTED;
-            const bool half = dtype == CNN_F16 || dtype == CNN_BF16; /* statistics are not kept in them */
+            const bool half = dtype == CNN_F16 || dtype == CNN_BF16; /* statistics are not kept in them, but in f32 */
             p.op = CNN_OP_ADD;
             assert_int_equal(cuda_pointwise_supports(&request, &err), status);
             p.op = CNN_OP_BATCHNORM;
             assert_int_equal(cuda_pointwise_supports(&request, &err), half ? CNN_UNSUPPORTED : status);
+            p.u.type = cnn_type_for(p.op, p.u.type);
+            assert_int_equal(cuda_pointwise_supports(&request, &err), status);
         }
     }
 }
@@ -231,6 +257,7 @@ int main()
         cmocka_unit_test(bias_gradients_at_every_setting),
         cmocka_unit_test(batch_norm_keeps_its_digits_and_no_knob_changes_it),
         cmocka_unit_test(gradients_nobody_wants_are_left_out),
+        cmocka_unit_test(the_loss_scale_is_on_the_device),
         cmocka_unit_test(the_gate_knows_the_arithmetic),
     };
     const int skip = gpu_or_skip();
