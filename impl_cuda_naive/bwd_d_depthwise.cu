@@ -25,9 +25,9 @@ static __device__ inline void gather(const depthwise_shape &s, const depthwise_p
     }
 }
 
-template <typename T, int K, int S>
+template <typename T, typename R, int K, int S>
 static __global__ void __launch_bounds__(DEPTHWISE_THREADS)
-    bwd_d_depthwise(depthwise_shape s, const T *__restrict__ dy, const T *__restrict__ w, T *__restrict__ dx,
+    bwd_d_depthwise(depthwise_shape s, const T *__restrict__ dy, const T *__restrict__ w, R *__restrict__ dx,
                     int32_t bands, bool channels_last, bool add)
 {
     const int64_t count = (int64_t)s.mb * s.ic * bands * s.iw;
@@ -49,7 +49,7 @@ static __global__ void __launch_bounds__(DEPTHWISE_THREADS)
                 for (int r = 0; r < DEPTHWISE_ROWS; r++) gather<T, K, S>(s, plane, ws, first + r, at.q, &sum[r]);
             }
         }
-        T *out = dx + at.n * s.x.n + at.k * s.x.c + at.q * s.x.w;
+        R *out = dx + at.n * s.x.n + at.k * s.x.c + at.q * s.x.w;
 #pragma unroll
         for (int r = 0; r < DEPTHWISE_ROWS; r++) {
             if (first + r >= s.ih) break;
@@ -68,7 +68,7 @@ static cnn_status fit(const cuda_context *context, const cnn_request *r, naive_l
     return status;
 }
 
-template <typename T>
+template <typename T, typename R>
 static cnn_status launch(cuda_context *context, const cnn_plan *plan, const cnn_weighted_args *a, cnn_error *err)
 {
     const cnn_conv_desc *d = &plan->problem.u.conv;
@@ -76,7 +76,7 @@ static cnn_status launch(cuda_context *context, const cnn_plan *plan, const cnn_
     cnn_status status = CNN_INTERNAL;
 #define CASE(k, stride)                                                                                                \
     if (d->kh == (k) && depthwise_stride(d) == (stride))                                                               \
-        status = cuda_launch(context, naive_shape(plan), err, bwd_d_depthwise<T, k, stride>, s, a->dy, a->w, a->dx,    \
+        status = cuda_launch(context, naive_shape(plan), err, bwd_d_depthwise<T, R, k, stride>, s, a->dy, a->w, a->dx, \
                              depthwise_bands(d->ih), d->t.layout == CNN_NHWC, a->beta != 0);
     DEPTHWISE_CASES(CASE)
 #undef CASE
@@ -85,7 +85,7 @@ static cnn_status launch(cuda_context *context, const cnn_plan *plan, const cnn_
 
 static cnn_status run(cuda_context *context, const cnn_plan *plan, const cnn_weighted_args *a, cnn_error *err)
 {
-    return CUDA_BY_NUMBER(plan->problem.u.type.dtype, launch<T>(context, plan, a, err));
+    return CUDA_BY_PARTS(plan->problem.u.type.dtype, launch<T, R>(context, plan, a, err));
 }
 
 const naive_kernel naive_bwd_d_depthwise = {"bwd_d_depthwise", fit, run};

@@ -7,7 +7,8 @@
  * In f16 and bf16 the sums are in the workspace, as f32, and a second pass rounds each once. */
 #include "impl_cuda_naive/v1.h"
 
-template <typename T> static __global__ void bwd_d_v1(conv_shape<int64_t> s, const T *dy, const T *w, cuda_real<T> *dx)
+template <typename T, typename R>
+static __global__ void bwd_d_v1(conv_shape<int64_t> s, const T *dy, const T *w, cuda_real<T> *dx)
 {
     const v1_output o = v1_this_output(s);
     if (!o.inside) return;

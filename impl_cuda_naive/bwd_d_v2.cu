@@ -25,9 +25,9 @@ static __device__ inline cuda_real<T> pixel_sum(const conv_shape<I> &s, const T 
     return sum;
 }
 
-template <typename T, typename I>
+template <typename T, typename R, typename I>
 static __global__ void __launch_bounds__(CUDA_BLOCK_MOST, 1)
-    bwd_d_v2(conv_shape<I> s, const T *__restrict__ dy, const T *__restrict__ w, T *__restrict__ dx, bool add)
+    bwd_d_v2(conv_shape<I> s, const T *__restrict__ dy, const T *__restrict__ w, R *__restrict__ dx, bool add)
 {
     const int64_t count = (int64_t)s.mb * s.ic * s.ih * s.iw;
     for (CUDA_GRID_STRIDE(e, count)) {

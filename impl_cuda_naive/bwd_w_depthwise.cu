@@ -63,9 +63,9 @@ static __global__ void __launch_bounds__(DEPTHWISE_THREADS)
 }
 
 /* A thread a weight or bias. */
-template <typename T>
-static __global__ void add_splits(depthwise_shape s, const cuda_real<T> *__restrict__ parts, T *__restrict__ dw,
-                                  T *__restrict__ db, int32_t splits, bool add)
+template <typename T, typename R>
+static __global__ void add_splits(depthwise_shape s, const cuda_real<T> *__restrict__ parts, R *__restrict__ dw,
+                                  R *__restrict__ db, int32_t splits, bool add)
 {
     const int32_t all = s.kh * s.kw + 1;
     const int64_t count = (int64_t)s.oc * all;
@@ -74,7 +74,7 @@ static __global__ void add_splits(depthwise_shape s, const cuda_real<T> *__restr
         cuda_real<T> sum = 0;
         if (tap == all - 1 && db == NULL) continue;
         for (int32_t z = 0; z < splits; z++) sum += parts[z * count + e];
-        T *to = tap == all - 1 ? db + k : dw + s.w.first + k * s.w.k + tap / s.kw * s.w.i + tap % s.kw * s.w.j;
+        R *to = tap == all - 1 ? db + k : dw + s.w.first + k * s.w.k + tap / s.kw * s.w.i + tap % s.kw * s.w.j;
         cuda_put(to, sum, add);
     }
 }
@@ -105,7 +105,7 @@ static cnn_status fit(const cuda_context *context, const cnn_request *r, naive_l
     return CNN_OK;
 }
 
-template <typename T>
+template <typename T, typename R>
 static cnn_status launch(cuda_context *context, const cnn_plan *plan, const cnn_weighted_args *a, cnn_error *err)
 {
     const cnn_conv_desc *d = &plan->problem.u.conv;
@@ -121,12 +121,12 @@ static cnn_status launch(cuda_context *context, const cnn_plan *plan, const cnn_
 #undef CASE
     if (status != CNN_OK) return status;
     const cuda_shape shape = cuda_shape_1d(context, "add_splits", d->oc * (d->kh * d->kw + 1), 64, 16);
-    return cuda_launch(context, shape, err, add_splits<T>, s, parts, a->dw, a->db, p.splits, a->beta != 0);
+    return cuda_launch(context, shape, err, add_splits<T, R>, s, parts, a->dw, a->db, p.splits, a->beta != 0);
 }
 
 static cnn_status run(cuda_context *context, const cnn_plan *plan, const cnn_weighted_args *a, cnn_error *err)
 {
-    return CUDA_BY_NUMBER(plan->problem.u.type.dtype, launch<T>(context, plan, a, err));
+    return CUDA_BY_PARTS(plan->problem.u.type.dtype, launch<T, R>(context, plan, a, err));
 }
 
 const naive_kernel naive_bwd_w_depthwise = {"bwd_w_depthwise", fit, run};

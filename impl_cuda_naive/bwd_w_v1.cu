@@ -32,8 +32,8 @@ template <typename T> static __device__ cuda_real<T> bias_sum(const conv_shape<i
     return sum;
 }
 
-template <typename T>
-static __global__ void bwd_w_v1(conv_shape<int64_t> s, const T *x, const T *dy, T *dw, T *db, bool add)
+template <typename T, typename R>
+static __global__ void bwd_w_v1(conv_shape<int64_t> s, const T *x, const T *dy, R *dw, R *db, bool add)
 {
     const int64_t filter = s.group_ic * s.kh * s.kw, weights = s.oc * filter;
     const int64_t e = (int64_t)blockIdx.x * blockDim.x + threadIdx.x;

@@ -34,9 +34,9 @@ template <typename T, typename I> static __device__ cuda_real<T> bias_share(cons
     return sum;
 }
 
-template <typename T, typename I>
-static __global__ void bwd_w_v2(conv_shape<I> s, const T *__restrict__ x, const T *__restrict__ dy, T *__restrict__ dw,
-                                T *__restrict__ db, bool add)
+template <typename T, typename R, typename I>
+static __global__ void bwd_w_v2(conv_shape<I> s, const T *__restrict__ x, const T *__restrict__ dy, R *__restrict__ dw,
+                                R *__restrict__ db, bool add)
 {
     CUDA_SHARED(cuda_real<T>, warps, [32]);
     const I taps = s.kh * s.kw, filter = s.group_ic * taps, weights = s.oc * filter;
@@ -44,7 +44,7 @@ static __global__ void bwd_w_v2(conv_shape<I> s, const T *__restrict__ x, const 
     for (int64_t block = blockIdx.x; block < sums; block += gridDim.x) {
         const I e = (I)block;
         cuda_real<T> sum;
-        T *out;
+        R *out;
         if (e < weights) {
             const I j = e % s.kw, i = e / s.kw % s.kh, c = e / taps % s.group_ic, k = e / filter;
             const I channel = k / s.group_oc * s.group_ic + c;

@@ -107,7 +107,7 @@ static inline cnn_status depthwise_check(const cnn_conv_desc *d, cnn_error *err)
     if (d->ic != d->g)
         return CNN_FAIL(err, CNN_UNSUPPORTED,
                         "depthwise takes groups of one input channel, and a group has %lld here: use %s",
-                        (long long)(d->ic / d->g), cuda_is_half(d->t.dtype) ? "v2" : "v4");
+                        (long long)(d->ic / d->g), cuda_has_half(d->t.dtype) ? "v2" : "v4");
     if (d->kh != d->kw || (d->kh != 3 && d->kh != 5 && d->kh != 7))
         return CNN_FAIL(err, CNN_UNSUPPORTED, "depthwise takes kernels of 3x3, 5x5 and 7x7, not %lldx%lld: use v2",
                         (long long)d->kh, (long long)d->kw);

@@ -17,8 +17,8 @@ static __device__ inline int64_t input_at(const fc_naive_shape &s, int64_t e)
     return e / (s.h * s.w) * s.x.c + e / s.w % s.h * s.x.h + e % s.w * s.x.w;
 }
 
-template <typename T>
-static __global__ void fc_naive_fwd(fc_naive_shape s, const T *x, const T *w, const T *b, T *y, bool add)
+template <typename T, typename R>
+static __global__ void fc_naive_fwd(fc_naive_shape s, const T *x, const T *w, const R *b, R *y, bool add)
 {
     const int64_t e = (int64_t)blockIdx.x * blockDim.x + threadIdx.x;
     if (e >= s.mb * s.oc) return;
@@ -29,8 +29,8 @@ static __global__ void fc_naive_fwd(fc_naive_shape s, const T *x, const T *w, co
     cuda_put(&y[e], sum, add);
 }
 
-template <typename T>
-static __global__ void fc_naive_bwd_data(fc_naive_shape s, const T *dy, const T *w, T *dx, bool add)
+template <typename T, typename R>
+static __global__ void fc_naive_bwd_data(fc_naive_shape s, const T *dy, const T *w, R *dx, bool add)
 {
     const int64_t e = (int64_t)blockIdx.x * blockDim.x + threadIdx.x;
     if (e >= s.mb * s.inputs) return;
@@ -41,8 +41,8 @@ static __global__ void fc_naive_bwd_data(fc_naive_shape s, const T *dy, const T 
 }
 
 /* Behind the last weight, a thread a bias. */
-template <typename T>
-static __global__ void fc_naive_bwd_weights(fc_naive_shape s, const T *x, const T *dy, T *dw, T *db, bool add)
+template <typename T, typename R>
+static __global__ void fc_naive_bwd_weights(fc_naive_shape s, const T *x, const T *dy, R *dw, R *db, bool add)
 {
     const int64_t e = (int64_t)blockIdx.x * blockDim.x + threadIdx.x, weights = s.oc * s.inputs;
     if (e >= weights + (db != NULL ? s.oc : 0)) return;

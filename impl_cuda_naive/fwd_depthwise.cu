@@ -1,10 +1,10 @@
 /* fwd_depthwise.cu: forward convolution of groups of one input channel: a thread a band (depthwise.h). */
 #include "impl_cuda_naive/depthwise.h"
 
-template <typename T, int K, int S>
+template <typename T, typename R, int K, int S>
 static __global__ void __launch_bounds__(DEPTHWISE_THREADS)
-    fwd_depthwise(depthwise_shape s, const T *__restrict__ x, const T *__restrict__ w, const T *__restrict__ b,
-                  T *__restrict__ y, int32_t bands, bool channels_last, bool add)
+    fwd_depthwise(depthwise_shape s, const T *__restrict__ x, const T *__restrict__ w, const R *__restrict__ b,
+                  R *__restrict__ y, int32_t bands, bool channels_last, bool add)
 {
     const int64_t count = (int64_t)s.mb * s.oc * bands * s.ow;
     for (CUDA_GRID_STRIDE(e, count)) {
@@ -19,7 +19,7 @@ static __global__ void __launch_bounds__(DEPTHWISE_THREADS)
         depthwise_band<K, S>(s, depthwise_x(s, x, at.n, at.k / s.group_oc), first * s.sh - s.ph, at.q * s.sw - s.pw,
                              [&](int r, int i, int j, cuda_real<T> v) { sum[r] += weights[i][j] * v; });
         const cuda_real<T> bias = b != NULL ? cuda_load(b[at.k]) : 0;
-        T *out = y + at.n * s.y.n + at.k * s.y.c + at.q * s.y.w;
+        R *out = y + at.n * s.y.n + at.k * s.y.c + at.q * s.y.w;
 #pragma unroll
         for (int r = 0; r < DEPTHWISE_ROWS; r++) {
             if (first + r >= s.oh) break;
@@ -38,7 +38,7 @@ static cnn_status fit(const cuda_context *context, const cnn_request *r, naive_l
     return status;
 }
 
-template <typename T>
+template <typename T, typename R>
 static cnn_status launch(cuda_context *context, const cnn_plan *plan, const cnn_weighted_args *a, cnn_error *err)
 {
     const cnn_conv_desc *d = &plan->problem.u.conv;
@@ -46,8 +46,8 @@ static cnn_status launch(cuda_context *context, const cnn_plan *plan, const cnn_
     cnn_status status = CNN_INTERNAL;
 #define CASE(k, stride)                                                                                                \
     if (d->kh == (k) && depthwise_stride(d) == (stride))                                                               \
-        status = cuda_launch(context, naive_shape(plan), err, fwd_depthwise<T, k, stride>, s, a->x, a->w, a->b, a->y,  \
-                             depthwise_bands(d->oh), d->t.layout == CNN_NHWC, a->beta != 0);
+        status = cuda_launch(context, naive_shape(plan), err, fwd_depthwise<T, R, k, stride>, s, a->x, a->w, a->b,     \
+                             a->y, depthwise_bands(d->oh), d->t.layout == CNN_NHWC, a->beta != 0);
     DEPTHWISE_CASES(CASE)
 #undef CASE
     return status;
@@ -55,7 +55,7 @@ static cnn_status launch(cuda_context *context, const cnn_plan *plan, const cnn_
 
 static cnn_status run(cuda_context *context, const cnn_plan *plan, const cnn_weighted_args *a, cnn_error *err)
 {
-    return CUDA_BY_NUMBER(plan->problem.u.type.dtype, launch<T>(context, plan, a, err));
+    return CUDA_BY_PARTS(plan->problem.u.type.dtype, launch<T, R>(context, plan, a, err));
 }
 
 const naive_kernel naive_fwd_depthwise = {"fwd_depthwise", fit, run};

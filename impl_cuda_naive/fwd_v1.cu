@@ -6,8 +6,8 @@
  * two loads for one multiply-add. Neighbouring threads read the same x and the same w, which only the caches notice. */
 #include "impl_cuda_naive/v1.h"
 
-template <typename T>
-static __global__ void fwd_v1(conv_shape<int64_t> s, const T *x, const T *w, const T *b, T *y, bool add)
+template <typename T, typename R>
+static __global__ void fwd_v1(conv_shape<int64_t> s, const T *x, const T *w, const R *b, R *y, bool add)
 {
     const v1_output o = v1_this_output(s);
     if (!o.inside) return;

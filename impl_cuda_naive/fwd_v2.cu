@@ -23,10 +23,10 @@ static __device__ inline cuda_real<T> output_sum(const conv_shape<I> &s, const T
     return sum;
 }
 
-template <typename T, typename I>
+template <typename T, typename R, typename I>
 static __global__ void __launch_bounds__(CUDA_BLOCK_MOST, 1)
-    fwd_v2(conv_shape<I> s, const T *__restrict__ x, const T *__restrict__ w, const T *__restrict__ b,
-           T *__restrict__ y, bool add)
+    fwd_v2(conv_shape<I> s, const T *__restrict__ x, const T *__restrict__ w, const R *__restrict__ b,
+           R *__restrict__ y, bool add)
 {
     const int64_t count = (int64_t)s.mb * s.oc * s.oh * s.ow;
     for (CUDA_GRID_STRIDE(e, count)) {

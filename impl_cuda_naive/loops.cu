@@ -44,7 +44,8 @@ static __device__ inline cuda_real<T> weight(const conv_shape<int64_t> &s, const
     return cuda_load(w[s.w.first + k * s.w.k + c * s.w.c + i * s.w.i + j * s.w.j]);
 }
 
-template <typename T> static __global__ void fwd_loops(deep_shape d, const T *x, const T *w, const T *b, T *y, bool add)
+template <typename T, typename R>
+static __global__ void fwd_loops(deep_shape d, const T *x, const T *w, const R *b, R *y, bool add)
 {
     const conv_shape<int64_t> &s = d.plane;
     const int64_t e = (int64_t)blockIdx.x * blockDim.x + threadIdx.x;
@@ -62,11 +63,12 @@ template <typename T> static __global__ void fwd_loops(deep_shape d, const T *x,
                 if (inside(v, s.iw)) sum += weight(s, w, o.c, c, i, j) * cuda_load(row[v * s.x.w]);
             }
         }
-    T *out = &y[o.n * s.y.n + o.c * s.y.c + (o.z * d.oh + o.h) * s.y.h + o.w * s.y.w];
+    R *out = &y[o.n * s.y.n + o.c * s.y.c + (o.z * d.oh + o.h) * s.y.h + o.w * s.y.w];
     cuda_put(out, sum, add);
 }
 
-template <typename T> static __global__ void bwd_d_loops(deep_shape d, const T *dy, const T *w, T *dx, bool add)
+template <typename T, typename R>
+static __global__ void bwd_d_loops(deep_shape d, const T *dy, const T *w, R *dx, bool add)
 {
     const conv_shape<int64_t> &s = d.plane;
     const int64_t e = (int64_t)blockIdx.x * blockDim.x + threadIdx.x;
@@ -85,7 +87,7 @@ template <typename T> static __global__ void bwd_d_loops(deep_shape d, const T *
                 if (q >= 0) sum += weight(s, w, k, c, i, j) * cuda_load(row[q * s.y.w]);
             }
         }
-    T *out = &dx[at.n * s.x.n + at.c * s.x.c + (at.z * d.ih + at.h) * s.x.h + at.w * s.x.w];
+    R *out = &dx[at.n * s.x.n + at.c * s.x.c + (at.z * d.ih + at.h) * s.x.h + at.w * s.x.w];
     cuda_put(out, sum, add);
 }
 
@@ -115,7 +117,8 @@ static __device__ cuda_real<T> sum_outputs(const deep_shape &d, const T *x, cons
 }
 
 /* Behind the last weight, a thread a bias. */
-template <typename T> static __global__ void bwd_w_loops(deep_shape d, const T *x, const T *dy, T *dw, T *db, bool add)
+template <typename T, typename R>
+static __global__ void bwd_w_loops(deep_shape d, const T *x, const T *dy, R *dw, R *db, bool add)
 {
     const conv_shape<int64_t> &s = d.plane;
     const int64_t filter = s.group_ic * s.kh * s.kw, weights = s.oc * filter;
@@ -124,7 +127,7 @@ template <typename T> static __global__ void bwd_w_loops(deep_shape d, const T *
     const bool bias = e >= weights;
     const int64_t j = e % s.kw, i = e / s.kw % s.kh, c = e / (s.kh * s.kw) % s.group_ic, k = e / filter;
     const cuda_real<T> sum = bias ? sum_outputs(d, x, dy, e - weights, -1, 0, 0) : sum_outputs(d, x, dy, k, c, i, j);
-    T *out = bias ? &db[e - weights] : &dw[s.w.first + k * s.w.k + c * s.w.c + i * s.w.i + j * s.w.j];
+    R *out = bias ? &db[e - weights] : &dw[s.w.first + k * s.w.k + c * s.w.c + i * s.w.i + j * s.w.j];
     cuda_put(out, sum, add);
 }
 

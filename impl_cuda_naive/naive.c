@@ -89,7 +89,7 @@ static cnn_status check_type(const cnn_request *r, cnn_error *err)
     const cnn_dtype dtype = r->problem->u.type.dtype;
     const char *half = halves[r->algorithm->id];
     if (half[0] == '\0') return cuda_check_number(r->problem, false, err);
-    if (!cnn_is_half(dtype)) return cuda_check_type(r->problem, false, err);
+    if (!cnn_is_half(cnn_part_dtype(dtype, CNN_PART_FACTOR))) return cuda_check_type(r->problem, false, err);
     return CNN_FAIL(err, CNN_UNSUPPORTED, "%s: %s computes f32 and f64 only; use algorithm %s", cnn_dtype_name(dtype),
                     r->algorithm->name, half);
 }
@@ -146,7 +146,8 @@ const cnn_impl *cnn_impl_cuda_naive(void)
         .release = cuda_release,
         .ops = &ops,
         .peaks = &cuda_peaks,
-        .dtypes = 1u << CNN_F32 | 1u << CNN_F64 | 1u << CNN_F16 | 1u << CNN_BF16,
+        .dtypes = 1u << CNN_F32 | 1u << CNN_F64 | 1u << CNN_F16 | 1u << CNN_BF16 | 1u << CNN_F16_F16_F32 |
+                  1u << CNN_BF16_BF16_F32,
     };
     return &impl;
 }

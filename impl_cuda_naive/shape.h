@@ -91,7 +91,7 @@ static inline size_t element_size(const cnn_conv_desc *d) { return cnn_dtype_siz
 /* Of a cuda_real: a sum that waits in the workspace. */
 static inline size_t sum_size(const cnn_conv_desc *d)
 {
-    return cuda_is_half(d->t.dtype) ? sizeof(float) : element_size(d);
+    return cuda_has_half(d->t.dtype) ? sizeof(float) : element_size(d);
 }
 
 /* The kernel's own arguments in its launch, and from a plan's. */
@@ -125,14 +125,14 @@ static inline cuda_shape naive_shape(const cnn_plan *plan)
 
 /* The plan's launch of kernel<T>, by dtype. */
 #define NAIVE_LAUNCH(context, plan, err, kernel, ...)                                                                  \
-    CUDA_BY_NUMBER((plan)->problem.u.type.dtype,                                                                       \
-                   cuda_launch((context), naive_shape(plan), (err), kernel<T>, __VA_ARGS__))
+    CUDA_BY_PARTS((plan)->problem.u.type.dtype,                                                                        \
+                  cuda_launch((context), naive_shape(plan), (err), kernel<T, R>, __VA_ARGS__))
 
-/* The same of kernel<T, I>, whose first argument is the conv_shape: I as narrow as the problem allows. */
+/* The same of kernel<T, R, I>, whose first argument is the conv_shape: I as narrow as the problem allows. */
 #define NAIVE_LAUNCH_INDEXED(context, plan, err, kernel, ...)                                                          \
-    CUDA_BY_NUMBERS((plan)->problem.u.type.dtype, conv_fits_32(&(plan)->problem.u.conv, (plan)->problem.u.conv.mb),    \
-                    int32_t, int64_t,                                                                                  \
-                    cuda_launch((context), naive_shape(plan), (err), kernel<T, I>,                                     \
-                                conv_shape_of<I>(&(plan)->problem.u.conv), __VA_ARGS__))
+    CUDA_BY_PARTS_INDEXED((plan)->problem.u.type.dtype,                                                                \
+                          conv_fits_32(&(plan)->problem.u.conv, (plan)->problem.u.conv.mb), int32_t, int64_t,          \
+                          cuda_launch((context), naive_shape(plan), (err), kernel<T, R, I>,                            \
+                                      conv_shape_of<I>(&(plan)->problem.u.conv), __VA_ARGS__))
 
 #endif

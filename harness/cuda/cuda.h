@@ -134,7 +134,7 @@ cnn_status cuda_check_served(const cnn_request *, cnn_error *);
  */
 cnn_status cuda_check_type(const cnn_problem *, bool tf32, cnn_error *);
 double cuda_act_alpha(const cnn_act_desc *); /* of a clipped ReLU its ceiling in the type of x and y */
-/* The same for kernels that take f16 and bf16, too, computed in f32 (real.h). */
+/* The same for kernels that take f16 and bf16, too, computed in f32, with results of f32 as well (real.h). */
 cnn_status cuda_check_number(const cnn_problem *, bool tf32, cnn_error *);
 /* The most bytes of workspace that a convolution or FC may take; SIZE_MAX without a limit. */
 static inline size_t cuda_workspace_limit(const int64_t *knobs)

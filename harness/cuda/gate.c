@@ -32,7 +32,8 @@ cnn_status cuda_check_type(const cnn_problem *problem, bool tf32, cnn_error *err
 cnn_status cuda_check_number(const cnn_problem *problem, bool tf32, cnn_error *err)
 {
     const cnn_type *t = &problem->u.type;
-    return cnn_is_half(t->dtype) && t->math == CNN_MATH_F32 ? CNN_OK : cuda_check_type(problem, tf32, err);
+    const bool half = cnn_is_half(cnn_part_dtype(t->dtype, CNN_PART_FACTOR)); /* with results of f32, too */
+    return half && t->math == CNN_MATH_F32 ? CNN_OK : cuda_check_type(problem, tf32, err);
 }
 
 double cuda_act_alpha(const cnn_act_desc *d) { return d->kind == CNN_ACT_CLIPPED_RELU ? cnn_act_ceiling(d) : d->alpha; }

@@ -36,6 +36,11 @@ template <> struct cuda_number<__nv_bfloat16> {
 
 /* cnn_is_half(), whose header is C. */
 static inline bool cuda_is_half(cnn_dtype dtype) { return dtype == CNN_F16 || dtype == CNN_BF16; }
+/* Whether factors have 16 bits, whatever results have. */
+static inline bool cuda_has_half(cnn_dtype dtype)
+{
+    return cuda_is_half(dtype) || dtype == CNN_F16_F16_F32 || dtype == CNN_BF16_BF16_F32;
+}
 
 /* What products and sums of T are computed in. */
 template <typename T> using cuda_real = typename cuda_number<T>::real;
@@ -57,5 +62,14 @@ template <typename T> __device__ inline void cuda_put(T *to, cuda_real<T> sum, b
 #define CUDA_BY_NUMBERS(dtype, small, narrow, wide, ...)                                                               \
     ((small) ? [&] { typedef narrow I; return CUDA_BY_NUMBER(dtype, __VA_ARGS__); }()                                  \
              : [&] { typedef wide I; return CUDA_BY_NUMBER(dtype, __VA_ARGS__); }())
+
+/* The same where factors and results may differ: T, and R of results, which are sums of cuda_real<T>. */
+#define CUDA_BY_PARTS(dtype, ...)                                                                                      \
+    ((dtype) == CNN_F16_F16_F32     ? [&] { typedef __half T; typedef float R; return __VA_ARGS__; }()                 \
+     : (dtype) == CNN_BF16_BF16_F32 ? [&] { typedef __nv_bfloat16 T; typedef float R; return __VA_ARGS__; }()          \
+                                    : CUDA_BY_NUMBER(dtype, [&] { typedef T R; return __VA_ARGS__; }()))
+#define CUDA_BY_PARTS_INDEXED(dtype, small, narrow, wide, ...)                                                         \
+    ((small) ? [&] { typedef narrow I; return CUDA_BY_PARTS(dtype, __VA_ARGS__); }()                                   \
+             : [&] { typedef wide I; return CUDA_BY_PARTS(dtype, __VA_ARGS__); }())
 
 #endif
