@@ -102,7 +102,10 @@ cnn_status composition_start(trainer *loop, cnn_error *err)
     loop->facts.steps = several ? STEPS_A_GRAPH : 1;
     const bool at_once = !t->graphs && t->session->impl->memory == NULL;
     cnn_status status = step_sums_open(t, err);
-    if (status == CNN_OK && loop->data != NULL && !at_once) status = step_prepare(t, err);
+    if (status == CNN_OK && loop->data != NULL && !at_once) {
+        status = trainer_set_params(loop, NULL, err); /* what runs before training reads nothing that is not there */
+        if (status == CNN_OK) status = step_prepare(t, err);
+    }
     return status == CNN_OK && t->gathers ? step_check_gather(t, err) : status;
 }
 
