@@ -23,9 +23,8 @@ typedef struct head {
 /* What follows: the state's array, but for the gradients behind it. */
 static size_t kept_bytes(const trainer *t)
 {
-    const size_t scaling = trainer_is_mixed(t) ? CNN_SCALING_COUNT * sizeof(double) : 0;
     return trainer_param_bytes(t) + (size_t)cnn_optimizer_states(t->optimizer.kind) * trainer_trained_bytes(t) +
-           scaling;
+           trainer_scaling_bytes(t);
 }
 
 cnn_status checkpoint_check(const char *path, cnn_error *err) { return cnn_replace_check("checkpoint", path, err); }

@@ -41,7 +41,7 @@ cnn_status trainer_state_make(const trainer *t, trainer_state *s, cnn_error *err
 {
     const size_t trained = trainer_trained_bytes(t);
     const int states = cnn_optimizer_states(t->optimizer.kind);
-    const size_t scaling = trainer_is_mixed(t) ? CNN_SCALING_COUNT * sizeof(double) : 0;
+    const size_t scaling = trainer_scaling_bytes(t);
     char *params = calloc(1, trainer_param_bytes(t) + scaling + (size_t)(states + 1) * trained + 1);
     *s = (trainer_state){.own.params = params};
     if (params == NULL) return CNN_FAIL(err, CNN_OUT_OF_MEMORY, "no memory for the parameters of %s", t->net->name);

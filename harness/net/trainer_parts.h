@@ -126,6 +126,10 @@ static inline size_t trainer_trained_bytes(const trainer *t)
 }
 /* Whether activations have 16 bits and parameters 32: then there is a loss scale. */
 static inline bool trainer_is_mixed(const trainer *t) { return cnn_is_mixed(&t->optimizer.t); }
+static inline size_t trainer_scaling_bytes(const trainer *t)
+{
+    return trainer_is_mixed(t) ? CNN_SCALING_COUNT * sizeof(double) : 0;
+}
 static inline void *trainer_at(const trainer *t, size_t place) { return place == NOWHERE ? NULL : t->arena + place; }
 static inline const dataset_part *trainer_part(const trainer *t, int set)
 {

@@ -146,8 +146,8 @@ static void run_part(void *arg, int64_t task, int worker)
         pass.whole = b->mb;
         pass.step = (double)b->update;
         pass.loss_scale = b->v->loss_scale > 0.0 ? b->v->loss_scale : 1.0;
-        pass.nudge = b->v->nudge;
-        pass.rng = rng_stream((uint64_t)b->update, (uint64_t)(b->first + done));
+        pass.nudge = b->v->nudged > 0 ? ldexp(1.0, -21 + b->v->nudged) : 0.0;
+        pass.rng = rng_stream((uint64_t)b->update << 8 | (uint64_t)b->v->nudged, (uint64_t)(b->first + done));
         pass.running = b->size >= b->mb ? b->v->running : NULL; /* nobody keeps any where images are not mixed */
         part->status = pass_part(b, &pass, part, b->grads + task * net->param_elems);
         vf_pass_close(&pass);

@@ -18,7 +18,8 @@ typedef struct vf_training {
     double *weights, *grads, *running; /* of one array, param_elems each */
     double *tilted;                    /* likewise: gradients from the other side of kinks */
     double *merged;                    /* likewise: where a batch by exemplars leads */
-    double loss_scale, nudge;          /* of the reference's passes (network_pass.h) */
+    double loss_scale;                 /* of the reference's passes (network_pass.h) */
+    int nudged;                        /* likewise: the number of a pass that is nudged, from 1; else 0 */
 } vf_training;
 
 /* How closely the results of a step must agree; see training.h. */
