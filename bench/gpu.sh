@@ -150,13 +150,16 @@ peaks() {
 # The GPU over the cores beside it; without gnuplot, all but the picture.
 speedup() { "$benchcnn" run bench/recipes/speedup.recipe --out "$out/speedup.jsonl" >"$out/speedup.log" || tail -3 "$out/speedup.log"; }
 
-# Tensor cores: own kernels beside cuDNN's, each API's fastest, in both layouts, f32 and TF32.
+# Tensor cores: own kernels beside cuDNN's, each API's fastest, in both layouts, f32 and TF32; and 16 bits.
 tensor() {
-    local layout math
+    local layout math dtype six=(--problems bench/problems/resnet_six.txt --min-time 0.02 --max-time 0.1 --quiet)
     for layout in nhwc nchw; do
         for math in f32 tf32; do
-            "$benchcnn" bench --impl cuda_tensor,cuda_im2col,cudnn:find,cudnn:legacy:find,cudnn:graph:find --problems bench/problems/resnet_six.txt \
-                --layout $layout --math $math --min-time 0.02 --max-time 0.1 --quiet --out "$out/tensor.jsonl" | tail -30
+            "$benchcnn" bench --impl cuda_tensor,cuda_im2col,cudnn:find,cudnn:legacy:find,cudnn:graph:find --layout $layout --math $math "${six[@]}" \
+                --out "$out/tensor.jsonl" | tail -30
+        done
+        for dtype in bf16 f16; do
+            "$benchcnn" bench --impl cuda_tensor,cudnn:find,cudnn:graph:find --layout $layout --dtype $dtype "${six[@]}" --out "$out/tensor_half.jsonl" | tail -30
         done
     done
 }

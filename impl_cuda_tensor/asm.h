@@ -1,10 +1,10 @@
 /* asm.h: what the kernels ask of the hardware beyond C++: copies that run beside the threads, barriers in shared
- * memory, products of the tensor cores (PTX ISA 8.0: cp.async, mbarrier, wgmma; compute capability 9.0a). One function
- * each; emulated.h has the same ones for the host. Shared memory goes by its address in 32 bits. */
+ * memory, products of the tensor cores (PTX ISA 8.0: cp.async, mbarrier, ldmatrix, wgmma; compute capability 9.0a). One
+ * function each; emulated.h has the same ones for the host. Shared memory goes by its address in 32 bits. */
 #ifndef IMPL_CUDA_TENSOR_ASM_H
 #define IMPL_CUDA_TENSOR_ASM_H
 
-#include "harness/cuda/launch.h"
+#include "harness/cuda/real.h"
 
 #ifdef BENCHCNN_CUDA_EMULATED
 #include "impl_cuda_tensor/emulated.h"
@@ -36,6 +36,19 @@ static __device__ inline void load2(uint32_t &v, uint32_t &w, uint32_t a)
 static __device__ inline void store4(uint32_t a, const uint32_t (&v)[4])
 {
     asm volatile("st.shared.v4.u32 [%0], {%1,%2,%3,%4};" ::"r"(a), "r"(v[0]), "r"(v[1]), "r"(v[2]), "r"(v[3])
+                 : "memory");
+}
+static __device__ inline void store1(uint32_t a, uint32_t v)
+{
+    asm volatile("st.shared.u32 [%0], %1;" ::"r"(a), "r"(v) : "memory");
+}
+/* Four matrices of 8 x 8 numbers of 16 bits; lane i brings the address of row i%8 of matrix i/8. v[m] gets two numbers
+ * of matrix m, which are column lane/4 of its rows 2*(lane%4) and the next. */
+static __device__ inline void load_columns(uint32_t *v, uint32_t a)
+{
+    asm volatile("ldmatrix.sync.aligned.m8n8.x4.trans.shared.b16 {%0,%1,%2,%3}, [%4];"
+                 : "=r"(v[0]), "=r"(v[1]), "=r"(v[2]), "=r"(v[3])
+                 : "r"(a)
                  : "memory");
 }
 
@@ -113,7 +126,8 @@ static __device__ inline void copy_bulk(uint32_t to, const void *from, int bytes
 /* What this thread stored, the tensor cores may read. */
 static __device__ inline void stores_to_products() { asm volatile("fence.proxy.async.shared::cta;" ::: "memory"); }
 
-/* ---- Products: a warpgroup's D[64][N] += A[64][8] * B[N][8]', factors cut to TF32, sums in f32 (cut, too) */
+/* ---- Products: a warpgroup's D[64][N] += A[64][K] * B[N][K]'. K numbers are 32 bytes: 8 of f32, cut to TF32, or 16 of
+ * f16 or bf16. Sums are f32, cut as well. */
 
 static __device__ inline void products_begin() { asm volatile("wgmma.fence.sync.aligned;" ::: "memory"); }
 static __device__ inline void products_commit() { asm volatile("wgmma.commit_group.sync.aligned;" ::: "memory"); }
@@ -143,21 +157,29 @@ template <int N> static __device__ inline void pin(uint32_t (&r)[N])
 #define D64                                                                                                            \
     D32 ",%32,%33,%34,%35,%36,%37,%38,%39,%40,%41,%42,%43,%44,%45,%46,%47,%48,%49,%50,%51,%52,%53,%54,%55,%56,%57,"    \
         "%58,%59,%60,%61,%62,%63"
-/* A is in registers; `b`: tile_descriptor() of its first of 8. add 0: D = A*B'. */
-static __device__ inline void multiply(float (&d)[32], const uint32_t *a, uint64_t b, int add)
-{
-    asm volatile("{\n.reg .pred p;\nsetp.ne.b32 p, %37, 0;\nwgmma.mma_async.sync.aligned.m64n64k8.f32.tf32.tf32 {" D32
-                 "}, {%32,%33,%34,%35}, %36, p, 1, 1;\n}"
-                 : F32
-                 : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "l"(b), "r"(add));
-}
-static __device__ inline void multiply(float (&d)[64], const uint32_t *a, uint64_t b, int add)
-{
-    asm volatile("{\n.reg .pred p;\nsetp.ne.b32 p, %69, 0;\nwgmma.mma_async.sync.aligned.m64n128k8.f32.tf32.tf32 {" D64
-                 "}, {%64,%65,%66,%67}, %68, p, 1, 1;\n}"
-                 : F64
-                 : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "l"(b), "r"(add));
-}
+/* A is in registers; `b`: tile_descriptor() of its first K. add 0: D = A*B'. The first argument says which numbers. */
+#define MULTIPLY(name, T, kind, last)                                                                                  \
+    static __device__ inline void name(T, float(&d)[32], const uint32_t *a, uint64_t b, int add)                       \
+    {                                                                                                                  \
+        asm volatile("{\n.reg .pred p;\nsetp.ne.b32 p, %37, 0;\nwgmma.mma_async.sync.aligned.m64n64" kind " {" D32     \
+                     "}, {%32,%33,%34,%35}, %36, p, 1, 1" last ";\n}"                                                  \
+                     : F32                                                                                             \
+                     : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "l"(b), "r"(add));                                  \
+    }                                                                                                                  \
+    static __device__ inline void name(T, float(&d)[64], const uint32_t *a, uint64_t b, int add)                       \
+    {                                                                                                                  \
+        asm volatile("{\n.reg .pred p;\nsetp.ne.b32 p, %69, 0;\nwgmma.mma_async.sync.aligned.m64n128" kind " {" D64    \
+                     "}, {%64,%65,%66,%67}, %68, p, 1, 1" last ";\n}"                                                  \
+                     : F64                                                                                             \
+                     : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "l"(b), "r"(add));                                  \
+    }
+MULTIPLY(multiply, float, "k8.f32.tf32.tf32", "")
+MULTIPLY(multiply, __half, "k16.f32.f16.f16", ", 0")
+MULTIPLY(multiply, __nv_bfloat16, "k16.f32.bf16.bf16", ", 0")
+/* B lies as [K][N]: rows of 64 numbers. */
+MULTIPLY(multiply_by_rows, __half, "k16.f32.f16.f16", ", 1")
+MULTIPLY(multiply_by_rows, __nv_bfloat16, "k16.f32.bf16.bf16", ", 1")
+#undef MULTIPLY
 #undef F4
 #undef F32
 #undef F64
@@ -191,7 +213,7 @@ struct ring_place {
 /* ---- Numbers */
 
 /* B's tile in shared memory: rows of 128 bytes, 8 of them swizzled (the 16 bytes at place c of row n stand at c ^ n%8);
- * the tile's address divides by 1024. The next 8 columns are at +2. */
+ * the tile's address divides by 1024. The next K numbers are at +2; those of multiply_by_rows, 16 rows, at +128. */
 static __device__ inline uint64_t tile_descriptor(uint32_t address)
 {
     return static_cast<uint64_t>((address >> 4) & 0x3FFF) | (1ull << 16) | (64ull << 32) | (1ull << 62);

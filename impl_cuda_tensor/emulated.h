@@ -1,6 +1,6 @@
 /* emulated.h: asm.h's functions on the host, for harness/cuda/emulated. Copies arrive at once; a thread that waits for
- * a barrier gives the others their turn. The tensor cores' arithmetic is theirs: factors lose 13 bits, and each step's
- * sum is cut to 24 (as seen on an H100), so the verifier sees here what it sees there. */
+ * a barrier gives the others their turn. The tensor cores' arithmetic is theirs: factors of f32 lose 13 bits, and each
+ * step's sum is cut to 24 (as seen on an H100), so the verifier sees here what it sees there. */
 #ifndef IMPL_CUDA_TENSOR_EMULATED_H
 #define IMPL_CUDA_TENSOR_EMULATED_H
 
@@ -32,6 +32,29 @@ static inline void load2(uint32_t &v, uint32_t &w, uint32_t a)
     memcpy(&w, at_address<char>(a + 4), 4);
 }
 static inline void store4(uint32_t a, const uint32_t (&v)[4]) { memcpy(at_address<char>(a), v, sizeof v); }
+static inline void store1(uint32_t a, uint32_t v) { memcpy(at_address<char>(a), &v, sizeof v); }
+
+/* Of a warp, what each lane brings, for all to read. Two places in turns, so that no lane writes what another one still
+ * reads. */
+template <typename T> static inline const T *emulated_all_of(const T &mine)
+{
+    static T all[2][32][32];
+    static unsigned char turns[32][32];
+    const unsigned warp = threadIdx.x / 32, lane = threadIdx.x % 32, turn = turns[warp][lane]++ % 2;
+    all[turn][warp][lane] = mine;
+    __syncwarp();
+    return all[turn][warp];
+}
+static inline void load_columns(uint32_t *v, uint32_t a)
+{
+    const uint32_t *rows = emulated_all_of(a);
+    const unsigned lane = threadIdx.x % 32, column = lane / 4, row = 2 * (lane % 4);
+    for (unsigned m = 0; m < 4; m++) {
+        const uint32_t first = at_address<uint16_t>(rows[8 * m + row])[column];
+        const uint32_t second = at_address<uint16_t>(rows[8 * m + row + 1])[column];
+        v[m] = first | second << 16;
+    }
+}
 
 /* ---- Barriers */
 struct emulated_mbarrier {
@@ -93,7 +116,21 @@ static inline void wait_for_previous() {}
 #define REGISTERS_LESS(n) (void)0
 #define REGISTERS_MORE(n) (void)0
 
-static inline float emulated_tf32(uint32_t bits) { return __uint_as_float(bits & 0xffffe000u); }
+/* Factors as the tensor cores take them: how many a word holds, and number i of words. */
+template <typename T> struct emulated_factor {
+    enum { IN_WORD = 2 };
+    static double at(const uint32_t *words, int i)
+    {
+        return static_cast<double>(cuda_load(T{static_cast<uint16_t>(words[i / 2] >> 16 * (i % 2))}));
+    }
+};
+template <> struct emulated_factor<float> {
+    enum { IN_WORD = 1 };
+    static double at(const uint32_t *words, int i)
+    {
+        return static_cast<double>(__uint_as_float(words[i] & 0xffffe000u));
+    }
+};
 
 /* Toward zero, of 24 bits. */
 static inline float emulated_cut(double v)
@@ -118,40 +155,69 @@ static inline float emulated_sum(const double *terms, int count)
     return emulated_cut(sum);
 }
 
-/* Row n of the tile: 8 numbers, in two places of 16 bytes. */
-static inline void emulated_tile_row(uint64_t descriptor, int n, double (&row)[8])
+/* Where the swizzle puts the word of this address. */
+static inline const uint32_t *emulated_word(uint32_t address)
 {
-    const uint32_t address = static_cast<uint32_t>(descriptor & 0x3FFF) * 16 + static_cast<uint32_t>(n) * 128;
-    for (uint32_t half = 0; half < 2; half++) {
-        const uint32_t place = address + 16 * half;
-        const uint32_t *numbers = at_address<uint32_t>(place ^ (place >> 7 & 7) << 4);
-        for (int k = 0; k < 4; k++) row[4 * half + k] = static_cast<double>(emulated_tf32(numbers[k]));
-    }
+    return at_address<uint32_t>(address ^ (address >> 7 & 7) << 4);
 }
+static inline uint32_t emulated_tile(uint64_t descriptor) { return static_cast<uint32_t>(descriptor & 0x3FFF) * 16; }
 
-/* A warp's 16 rows: each lane brings its part of A and takes all of it. Two places in turns, so that no lane writes
- * what another one still reads. */
-template <int N> static inline void multiply(float (&d)[N], const uint32_t *a, uint64_t b, int add)
-{
-    static uint32_t all[2][32][32][4];
-    static unsigned char turns[32][32];
-    const unsigned warp = threadIdx.x / 32, lane = threadIdx.x % 32, g = lane / 4, t = lane % 4;
-    const unsigned turn = turns[warp][lane]++ % 2;
-    double rows[2][8], column[8];
-    memcpy(all[turn][warp][lane], a, sizeof all[turn][warp][lane]);
-    __syncwarp();
-    for (unsigned h = 0; h < 2; h++)
-        for (unsigned k = 0; k < 8; k++)
-            rows[h][k] = static_cast<double>(emulated_tf32(all[turn][warp][4 * g + k % 4][h + 2 * (k / 4)]));
-    for (int i = 0; i < N / 2; i++) {
-        emulated_tile_row(b, i / 2 * 8 + static_cast<int>(2 * t) + i % 2, column);
-        for (int h = 0; h < 2; h++) {
-            float *to = &d[i / 2 * 4 + 2 * h + i % 2];
-            double terms[9] = {add ? static_cast<double>(*to) : 0};
-            for (int k = 0; k < 8; k++) terms[k + 1] = rows[h][k] * column[k];
-            *to = emulated_sum(terms, 9);
+/* Column n of B': K numbers in 8 words, which are side by side; */
+struct emulated_columns {
+    template <typename T> static void get(uint64_t descriptor, int n, double *column)
+    {
+        const uint32_t address = emulated_tile(descriptor) + static_cast<uint32_t>(n) * 128;
+        for (int k = 0; k < 8 * emulated_factor<T>::IN_WORD; k++) {
+            const int word = k / emulated_factor<T>::IN_WORD;
+            column[k] = emulated_factor<T>::at(emulated_word(address + 4 * static_cast<uint32_t>(word)),
+                                               k % emulated_factor<T>::IN_WORD);
         }
     }
+};
+/* or one in each of 16 rows. */
+struct emulated_rows {
+    template <typename T> static void get(uint64_t descriptor, int n, double *column)
+    {
+        for (uint32_t k = 0; k < 16; k++)
+            column[k] = emulated_factor<T>::at(
+                emulated_word(emulated_tile(descriptor) + k * 128 + static_cast<uint32_t>(n / 2 * 4)), n % 2);
+    }
+};
+
+/* A warp's 16 rows: each lane brings its part of A and takes all of it. */
+struct emulated_part {
+    uint32_t words[4];
+};
+template <typename B, typename T, int N>
+static inline void emulated_multiply(float (&d)[N], const uint32_t *a, uint64_t b, int add)
+{
+    constexpr int EACH = emulated_factor<T>::IN_WORD, K = 8 * EACH;
+    const int lane = static_cast<int>(threadIdx.x % 32), g = lane / 4, t = lane % 4;
+    const emulated_part *all = emulated_all_of(emulated_part{{a[0], a[1], a[2], a[3]}});
+    double rows[2][K], column[K];
+    for (int h = 0; h < 2; h++)
+        for (int k = 0; k < K; k++) {
+            const int word = k / EACH;
+            rows[h][k] = emulated_factor<T>::at(&all[4 * g + word % 4].words[h + 2 * (word / 4)], k % EACH);
+        }
+    for (int i = 0; i < N / 2; i++) {
+        B::template get<T>(b, i / 2 * 8 + 2 * t + i % 2, column);
+        for (int h = 0; h < 2; h++) {
+            float *to = &d[i / 2 * 4 + 2 * h + i % 2];
+            double terms[K + 1] = {add ? static_cast<double>(*to) : 0};
+            for (int k = 0; k < K; k++) terms[k + 1] = rows[h][k] * column[k];
+            *to = emulated_sum(terms, K + 1);
+        }
+    }
+}
+template <typename T, int N> static inline void multiply(T, float (&d)[N], const uint32_t *a, uint64_t b, int add)
+{
+    emulated_multiply<emulated_columns, T>(d, a, b, add);
+}
+template <typename T, int N>
+static inline void multiply_by_rows(T, float (&d)[N], const uint32_t *a, uint64_t b, int add)
+{
+    emulated_multiply<emulated_rows, T>(d, a, b, add);
 }
 
 #endif

@@ -1,8 +1,8 @@
 /* few.cu: sums of few terms, a thread each, by the multiprocessor's own f32.
  *
  * A product of two parts each is right to 2^-22, and the tensor cores cut their sums. Where 16 terms and more are added
- * up, that is less than what f32 itself may lose; in shorter sums it would show. They are little work: few channels,
- * few taps, or (BWD_W) few images. */
+ * up, that is less than what f32 itself may lose; in shorter sums it would show, where results are f32. They are little
+ * work: few channels, few taps, or (BWD_W) few images. */
 #include "impl_cuda_tensor/window.h"
 
 namespace
@@ -15,7 +15,8 @@ __device__ inline int64_t place_in(const cutensor_view &v, int32_t pixels, int32
 }
 
 /* FWD and BWD_D: out[pixel][channel] over taps and the group's channels. */
-__global__ void few_outputs(const cutensor_few f, const float *in, const float *w, const float *bias, float *out)
+template <typename T>
+__global__ void few_outputs(const cutensor_few f, const T *in, const T *w, const float *bias, float *out)
 {
     const int64_t count = static_cast<int64_t>(f.pixels) * f.groups * f.rows;
     const int32_t in_plane = f.window.ih * f.window.iw, out_plane = f.window.oh * f.window.ow;
@@ -29,7 +30,8 @@ __global__ void few_outputs(const cutensor_few f, const float *in, const float *
             for (int32_t deep = 0; deep < f.depth; deep++) {
                 const int64_t pair = f.transposed ? static_cast<int64_t>(group * f.depth + deep) * f.rows + row
                                                   : static_cast<int64_t>(channel) * f.depth + deep;
-                sum += in[place_in(f.in, in_plane, pixel, group * f.depth + deep)] * w[pair * f.taps + t];
+                sum += cuda_load(in[place_in(f.in, in_plane, pixel, group * f.depth + deep)]) *
+                       cuda_load(w[pair * f.taps + t]);
             }
         }
         if (bias != nullptr) sum += bias[channel];
@@ -39,7 +41,7 @@ __global__ void few_outputs(const cutensor_few f, const float *in, const float *
 }
 
 /* BWD_W: dw[row][deep][tap] over pixels; `in` is x, `out` dy. */
-__global__ void few_weights(const cutensor_few f, const float *x, const float *dy, float *dw)
+template <typename T> __global__ void few_weights(const cutensor_few f, const T *x, const T *dy, float *dw)
 {
     const int64_t count = static_cast<int64_t>(f.groups) * f.rows * f.depth * f.taps;
     const int32_t in_plane = f.window.ih * f.window.iw, out_plane = f.window.oh * f.window.ow;
@@ -50,7 +52,8 @@ __global__ void few_weights(const cutensor_few f, const float *x, const float *d
         for (int32_t m = 0; m < f.pixels; m++) {
             const int32_t pixel = pixel_of_tap(f.window, m, f.reversed ? f.taps - 1 - tap : tap);
             if (pixel < 0) continue;
-            sum += dy[place_in(f.out, out_plane, m, channel)] * x[place_in(f.in, in_plane, pixel, deep)];
+            sum += cuda_load(dy[place_in(f.out, out_plane, m, channel)]) *
+                   cuda_load(x[place_in(f.in, in_plane, pixel, deep)]);
         }
         dw[e] = f.add ? dw[e] + sum : sum;
     }
@@ -58,20 +61,27 @@ __global__ void few_weights(const cutensor_few f, const float *x, const float *d
 
 } // namespace
 
-cnn_status cutensor_few_run(cuda_context *c, const cutensor_few *f, const void *in, const void *w, const void *bias,
-                            void *out, cnn_error *err)
+/* Of f32, or of f16 or bf16 with results of f32. */
+#define BY_FACTORS(dtype, ...)                                                                                         \
+    ((dtype) == CNN_F16_F16_F32     ? [&] { typedef __half T; return __VA_ARGS__; }()                                  \
+     : (dtype) == CNN_BF16_BF16_F32 ? [&] { typedef __nv_bfloat16 T; return __VA_ARGS__; }()                           \
+                                    : [&] { typedef float T; return __VA_ARGS__; }())
+
+cnn_status cutensor_few_run(cuda_context *c, const cutensor_few *f, cnn_dtype dtype, const void *in, const void *w,
+                            const void *bias, void *out, cnn_error *err)
 {
     const cuda_shape shape =
         cuda_shape_pointwise(c, c->knobs, "few_outputs", static_cast<int64_t>(f->pixels) * f->groups * f->rows);
-    return cuda_launch(c, shape, err, few_outputs, *f, static_cast<const float *>(in), static_cast<const float *>(w),
-                       static_cast<const float *>(bias), static_cast<float *>(out));
+    return BY_FACTORS(dtype, cuda_launch(c, shape, err, few_outputs<T>, *f, static_cast<const T *>(in),
+                                         static_cast<const T *>(w), static_cast<const float *>(bias),
+                                         static_cast<float *>(out)));
 }
 
-cnn_status cutensor_few_weights_run(cuda_context *c, const cutensor_few *f, const void *x, const void *dy, void *dw,
-                                    cnn_error *err)
+cnn_status cutensor_few_weights_run(cuda_context *c, const cutensor_few *f, cnn_dtype dtype, const void *x,
+                                    const void *dy, void *dw, cnn_error *err)
 {
     const cuda_shape shape = cuda_shape_pointwise(c, c->knobs, "few_weights",
                                                   static_cast<int64_t>(f->groups) * f->rows * f->depth * f->taps);
-    return cuda_launch(c, shape, err, few_weights, *f, static_cast<const float *>(x), static_cast<const float *>(dy),
-                       static_cast<float *>(dw));
+    return BY_FACTORS(dtype, cuda_launch(c, shape, err, few_weights<T>, *f, static_cast<const T *>(x),
+                                         static_cast<const T *>(dy), static_cast<float *>(dw)));
 }

@@ -8,59 +8,10 @@
  *
  * Sums: as in forward.cu, those of 32 pixels are the tensor cores', all others the multiprocessor's (f32). Work, tiles
  * times chunks of pixels, is dealt out evenly; sum.cu adds up the blocks' sums in a fixed order. */
-#include "impl_cuda_tensor/slots.h"
+#include "impl_cuda_tensor/gradient_load.h"
 
 namespace
 {
-
-struct operands {
-    const float *x, *dy;
-    float *partials;
-};
-
-/* What all of a block's threads know. */
-struct block_of {
-    uint32_t steps, patches, table, rows, step_full, step_free, patch_full, patch_free;
-    int32_t rank, first, last; /* its units */
-};
-
-__device__ inline block_of open_block(const cutensor_gradient &g)
-{
-    block_of b;
-    b.steps = first_address();
-    b.patches = b.steps + static_cast<uint32_t>(g.steps * GRADIENT_SIDE * 128 * g.parts);
-    b.table = b.patches + static_cast<uint32_t>(g.patches * g.patch_bytes);
-    b.rows = b.table + GRADIENT_ROWS * 4;
-    b.step_full = b.rows + GRADIENT_PATCHES * GRADIENT_PIXELS * 4;
-    b.step_free = b.step_full + GRADIENT_STEPS * 8;
-    b.patch_full = b.step_free + GRADIENT_STEPS * 8;
-    b.patch_free = b.patch_full + GRADIENT_PATCHES * 8;
-    b.rank = static_cast<int32_t>(blockIdx.x);
-    b.first = first_unit(g, b.rank);
-    b.last = first_unit(g, b.rank + 1);
-    if (threadIdx.x == 0) {
-        for (uint32_t i = 0; i < static_cast<uint32_t>(g.steps); i++) {
-            barrier_init(b.step_full + 8 * i, 64);
-            barrier_init(b.step_free + 8 * i, 12);
-        }
-        for (uint32_t i = 0; i < static_cast<uint32_t>(g.patches); i++) {
-            barrier_init(b.patch_full + 8 * i, 128);
-            barrier_init(b.patch_free + 8 * i, 12);
-        }
-        barriers_are_made();
-    }
-    __syncthreads();
-    return b;
-}
-
-struct unit_place {
-    int32_t tile, pixel, end; /* its pixels */
-};
-__device__ inline unit_place unit_at(const cutensor_gradient &g, int32_t u)
-{
-    const int32_t tile = divided(u, g.by_chunks), pixel = (u - tile * g.chunks) * g.chunk;
-    return {tile, pixel, min(pixel + g.chunk, g.pixels)};
-}
 
 /* ---- Two warps that load dy, 32 output channels each: tiles of [64 channels][32 pixels], swizzled. */
 
@@ -158,98 +109,6 @@ __device__ inline void load_dy(const cutensor_gradient &g, const block_of &b, co
     }
 }
 
-/* ---- Two warps that load x: rows of 64 channels, 16 places of 16 bytes, place c of row r at c ^ 2*(r%4). */
-
-/* Of each row of the patch, the place where its 64 channels begin; -1: zeros. Returns how many rows. */
-__device__ inline int32_t make_table(const cutensor_gradient &g, const unit_place &at, int32_t *table, int32_t *rows,
-                                     int32_t thread)
-{
-    const tile_place tile = tile_at(g, at.tile);
-    const int32_t images = divided(g.pixels, g.window.by_plane), group = tile.group * g.in.channels;
-    if (g.patched) {
-        const slot_place first = slot_at(g, tile, 0);
-        const int32_t last = first.tap + slots_of(g, tile) - 1, begin = patch_row(g.window, at.pixel);
-        const int32_t row = begin + tap_offset(g.window, first.tap);
-        const int32_t count = patch_row(g.window, at.end - 1) + tap_offset(g.window, last) - row + 1;
-        for (int32_t i = thread; i < count; i += 64) {
-            const int32_t pixel = pixel_of_row(g.window, images, row + i);
-            table[i] = pixel < 0 ? -1 : place_of(g.in, pixel) + place_of_channel(g.in, group + first.c);
-        }
-        for (int32_t i = thread; i < GRADIENT_PIXELS; i += 64)
-            rows[i] = patch_row(g.window, min(at.pixel + i, at.end - 1)) - begin;
-        return count;
-    }
-    const int32_t slots = slots_of(g, tile);
-    for (int32_t slot = 0; slot < slots; slot++) {
-        const slot_place s = slot_at(g, tile, slot);
-        for (int32_t i = thread; i < g.chunk; i += 64) {
-            const int32_t m = at.pixel + i, pixel = m < at.end ? pixel_of_tap(g.window, m, s.tap) : -1;
-            table[slot * g.chunk + i] = pixel < 0 ? -1 : place_of(g.in, pixel) + place_of_channel(g.in, group + s.c);
-        }
-    }
-    for (int32_t i = thread; i < GRADIENT_PIXELS; i += 64) rows[i] = min(i, g.chunk - 1);
-    return slots * g.chunk;
-}
-
-/* Channels behind the group's last are of a neighbour, or none: no sum of theirs is kept. */
-__device__ inline void load_rows(const cutensor_input &in, const int32_t *table, int32_t thread, int32_t count,
-                                 uint32_t patch, const float *x)
-{
-    const int32_t place = thread & 15, first = thread >> 4;
-    uint32_t to = patch + static_cast<uint32_t>(first * 256 + ((place ^ first << 1) << 4));
-    for (int32_t r = first; r < count; r += 32, to += 8192) {
-        int32_t at[8];
-#pragma unroll
-        for (int e = 0; e < 8; e++) at[e] = r + 4 * e < count ? table[r + 4 * e] : -2;
-#pragma unroll
-        for (int e = 0; e < 8; e++) {
-            const bool there = at[e] >= 0 && at[e] + place < in.all;
-            if (at[e] != -2)
-                copy16(to + static_cast<uint32_t>(e * 1024), x + 4 * static_cast<size_t>(there ? at[e] + place : 0),
-                       there ? 16 : 0);
-        }
-    }
-}
-
-/* The same number by number: a warp takes 8 rows of 4 channels at once. */
-__device__ inline void load_rows_singly(const cutensor_input &in, const int32_t *table, int32_t thread, int32_t count,
-                                        uint32_t patch, const float *x)
-{
-    const int32_t lane = thread & 31, deep = lane >> 3;
-    for (int32_t r = (thread >> 5) * 8 + (lane & 7); r < count; r += 16) {
-        const int32_t at = table[r];
-        int64_t from = at < 0 ? in.all : at + static_cast<int64_t>(deep) * in.channel;
-        const uint32_t row = patch + static_cast<uint32_t>(r * 256 + deep * 4), turn = static_cast<uint32_t>(r & 3)
-                                                                                       << 5;
-#pragma unroll
-        for (int32_t q = 0; q < 16; q++, from += 4 * static_cast<int64_t>(in.channel)) {
-            const bool there = from < in.all;
-            copy4(row + ((static_cast<uint32_t>(q) << 4) ^ turn), x + (there ? from : 0), there ? 4 : 0);
-        }
-    }
-}
-
-__device__ inline void load_x(const cutensor_gradient &g, const block_of &b, const float *x, int32_t thread)
-{
-    int32_t *table = at_address<int32_t>(b.table), *rows = at_address<int32_t>(b.rows);
-    ring_place ring = {0, 1};
-    for (int32_t u = b.first; u < b.last; u++) {
-        /* The table of rows is the consumers' until they have freed the patch. */
-        barrier_wait(b.patch_free + 8 * ring.at, ring.parity);
-        barrier_of(1, 64);
-        const int32_t count = make_table(g, unit_at(g, u), table, rows + ring.at * GRADIENT_PIXELS, thread);
-        barrier_of(1, 64);
-        const uint32_t to = b.patches + static_cast<uint32_t>(ring.at * g.patch_bytes);
-        if (g.in.fours)
-            load_rows(g.in, table, thread, count, to, x);
-        else
-            load_rows_singly(g.in, table, thread, count, to, x);
-        barrier_arrive_after_copies(b.patch_full + 8 * ring.at);
-        barrier_arrive(b.patch_full + 8 * ring.at);
-        ring.next(g.patches);
-    }
-}
-
 /* ---- Three warpgroups that multiply: each takes every third slot, three at most */
 
 /* A thread's place: the rows of the patch where its pixels are, where in a row its two channels are. */
@@ -290,9 +149,9 @@ __device__ inline void add_step_f32(float (&sum)[3][32], uint32_t patch, const i
 #pragma unroll
         for (int e = 0; e < 4; e++) low[now][e] = low_part(a[now][e]), a[now][e] = high_part(a[now][e]);
         products_begin();
-        multiply(step, low[now], pixels, j > 0);
-        multiply(step, a[now], pixels + GRADIENT_SIDE * 8, 1);
-        multiply(step, a[now], pixels, 1);
+        multiply(float(), step, low[now], pixels, j > 0);
+        multiply(float(), step, a[now], pixels + GRADIENT_SIDE * 8, 1);
+        multiply(float(), step, a[now], pixels, 1);
         products_commit();
         if (i + 1 < SLOTS * PRODUCTS) {
             products_wait<1>();
@@ -329,7 +188,7 @@ __device__ inline void add_step_tf32(float (&sum)[3][32], uint32_t patch, const 
         }
         products_begin();
 #pragma unroll
-        for (int v = 0; v < SLOTS; v++) multiply(sum[v], a[v], dy + 2 * static_cast<uint64_t>(j), 1);
+        for (int v = 0; v < SLOTS; v++) multiply(float(), sum[v], a[v], dy + 2 * static_cast<uint64_t>(j), 1);
         products_commit();
     }
     products_wait<0>();
@@ -350,33 +209,6 @@ __device__ inline void add_step(float (&sum)[3][32], uint32_t patch, const int32
         add_step_f32<4, SLOTS>(sum, patch, rows, offset, channels, dy);
 }
 
-__device__ inline void put_sums(float *partials, const float (&sum)[3][32], int32_t slots, int32_t warpgroup,
-                                int32_t thread)
-{
-#pragma unroll
-    for (int v = 0; v < 3; v++) {
-        if (v >= slots) break;
-        float4 *to = reinterpret_cast<float4 *>(partials) + static_cast<size_t>((warpgroup + 3 * v) * 8 * 128 + thread);
-#pragma unroll
-        for (int i = 0; i < 8; i++)
-            __stcg(to + i * 128, float4{sum[v][4 * i], sum[v][4 * i + 1], sum[v][4 * i + 2], sum[v][4 * i + 3]});
-    }
-}
-
-/* How far behind a pixel's row those of this warpgroup's slots are; returns how many it has. */
-__device__ inline int32_t find_slots(const cutensor_gradient &g, int32_t tile, int32_t warpgroup, int32_t (&offset)[3])
-{
-    const tile_place at = tile_at(g, tile);
-    const slot_place first = slot_at(g, at, 0);
-#pragma unroll
-    for (int v = 0; v < 3; v++) {
-        const int32_t slot = warpgroup + 3 * v, tap = slot_at(g, at, slot).tap;
-        offset[v] = slot * g.chunk;
-        if (g.patched) offset[v] = tap < 0 ? 0 : tap_offset(g.window, tap) - tap_offset(g.window, first.tap);
-    }
-    return max(0, slots_of(g, at) - warpgroup + 2) / 3;
-}
-
 template <int PARTS>
 __device__ inline void multiply_units(const cutensor_gradient &g, const block_of &b, float *partials)
 {
@@ -395,7 +227,7 @@ __device__ inline void multiply_units(const cutensor_gradient &g, const block_of
             const unit_place unit = unit_at(g, u);
             barrier_wait(b.patch_full + 8 * patch.at, patch.parity);
             const uint32_t from = b.patches + static_cast<uint32_t>(patch.at * g.patch_bytes);
-            const int32_t *rows = at_address<int32_t>(b.rows) + patch.at * GRADIENT_PIXELS + (l.lane & 3);
+            const int32_t *rows = at_address<int32_t>(b.rows) + patch.at * sizes<float>::CHUNK_MOST + (l.lane & 3);
             for (int32_t pixel = unit.pixel; pixel < unit.end; pixel += 32, rows += 32) {
                 barrier_wait(b.step_full + 8 * step.at, step.parity);
                 const uint64_t dy =
@@ -420,9 +252,10 @@ __device__ inline void multiply_units(const cutensor_gradient &g, const block_of
 }
 
 template <int PARTS>
-__global__ void __launch_bounds__(GRADIENT_THREADS, 1) weight_gradient(const cutensor_gradient g, const operands o)
+__global__ void __launch_bounds__(GRADIENT_THREADS, 1)
+    weight_gradient(const cutensor_gradient g, const gradient_operands o)
 {
-    const block_of b = open_block(g);
+    const block_of b = open_block<float>(g);
     const int32_t thread = static_cast<int32_t>(threadIdx.x) - 384;
     if (thread < 0) {
         REGISTERS_MORE(160);
@@ -430,9 +263,9 @@ __global__ void __launch_bounds__(GRADIENT_THREADS, 1) weight_gradient(const cut
     } else {
         REGISTERS_LESS(32);
         if (thread < 64)
-            load_dy<PARTS>(g, b, o.dy, thread & 32);
+            load_dy<PARTS>(g, b, static_cast<const float *>(o.dy), thread & 32);
         else
-            load_x(g, b, o.x, thread - 64);
+            load_x(g, b, static_cast<const float *>(o.x), thread - 64);
     }
 }
 
@@ -441,9 +274,10 @@ __global__ void __launch_bounds__(GRADIENT_THREADS, 1) weight_gradient(const cut
 cnn_status cutensor_gradient_run(cuda_context *c, const cutensor_plan *p, const void *x, const void *dy, void *partials,
                                  cnn_error *err)
 {
-    const operands o = {static_cast<const float *>(x), static_cast<const float *>(dy), static_cast<float *>(partials)};
     const cuda_shape shape = {"weight_gradient", dim3(static_cast<unsigned>(p->blocks)), dim3(GRADIENT_THREADS),
                               static_cast<size_t>(p->shared_bytes)};
+    const gradient_operands o = {x, dy, static_cast<float *>(partials)};
+    if (cuda_has_half(p->bias.t.dtype)) return cutensor_gradient_half_run(c, p, x, dy, partials, err);
     if (p->gradient.parts == 1) return cuda_launch(c, shape, err, weight_gradient<1>, p->gradient, o);
     return cuda_launch(c, shape, err, weight_gradient<2>, p->gradient, o);
 }

@@ -1,5 +1,6 @@
 /* plan.c: how a convolution is cut into work, from the problem, the knobs and the device: windows, tiles, pieces, and
  * what lies where in the workspace. */
+#include "harness/cnn/half.h"
 #include "impl_cuda_tensor/forward.h"
 #include "impl_cuda_tensor/gradient.h"
 
@@ -108,18 +109,25 @@ static int64_t patch_rows(const cutensor_window *w, int64_t pixels, int64_t tall
 
 /* ---- Tensors */
 
+/* Of x, w and dy. */
+static bool has_half(const cnn_conv_desc *d) { return cnn_is_half(cnn_part_dtype(d->t.dtype, CNN_PART_FACTOR)); }
+static int32_t number_bytes(const cnn_conv_desc *d) { return has_half(d) ? 2 : 4; }
+/* An f32 is one part or two. */
+static int parts_of(const cnn_conv_desc *d) { return has_half(d) || d->t.math == CNN_MATH_TF32 ? 1 : 2; }
+
 /* `pixels`: of an image. */
 static cutensor_input input_of(const cnn_conv_desc *d, int64_t group_channels, int64_t pixels)
 {
     const int64_t channels = group_channels * d->g;
-    const bool planes = d->t.layout == CNN_NCHW && pixels > 1, fours = !planes && group_channels % 4 == 0;
-    const int64_t pixel = planes ? 1 : fours ? channels / 4 : channels, places = d->mb * pixels * channels;
-    return (cutensor_input){.fours = fours,
+    const bool planes = d->t.layout == CNN_NCHW && pixels > 1;
+    const int64_t most = 16 / number_bytes(d), together = !planes && group_channels % most == 0 ? most : 0;
+    const int64_t pixel = planes ? 1 : together ? channels / together : channels, places = d->mb * pixels * channels;
+    return (cutensor_input){.together = (int32_t)together,
                             .channels = (int32_t)group_channels,
                             .pixel = (int32_t)pixel,
                             .channel = (int32_t)(planes ? pixels : 1),
                             .rest = (int32_t)(planes ? (channels - 1) * pixels : 0),
-                            .all = (int32_t)smaller(fours ? places / 4 : places, INT_MAX),
+                            .all = (int32_t)smaller(together ? places / together : places, INT_MAX),
                             .by_plane = cutensor_divide_by(pixels)};
 }
 
@@ -127,7 +135,7 @@ static cutensor_input input_of(const cnn_conv_desc *d, int64_t group_channels, i
 static cnn_status check_input(const cnn_conv_desc *d, const cutensor_input *in, int64_t pixels, cnn_error *err)
 {
     const double places = (double)d->mb * (double)pixels * (double)in->channels * (double)d->g;
-    return check_count("numbers that do not lie in fours of channels", in->fours ? 0 : places, err);
+    return check_count("numbers whose channels do not lie in 16 bytes", in->together ? 0 : places, err);
 }
 
 /* A place of so many bytes behind what there is. */
@@ -161,12 +169,12 @@ static int64_t fewest(int64_t i, int64_t o, int64_t k, int64_t s, int64_t p, int
     return least == INT64_MAX ? 1 : least;
 }
 
-/* Whether f32 is better off without the tensor cores: see few.cu. */
+/* Whether results of f32 are better off without the tensor cores: see few.cu. */
 enum { TERMS_ENOUGH = 16 };
 static bool has_few_terms(const cnn_conv_desc *d, cnn_dir dir)
 {
     const int64_t with = dir == CNN_BWD_W ? d->mb : (dir == CNN_FWD ? d->ic : d->oc) / d->g;
-    if (d->t.math == CNN_MATH_TF32 || with >= TERMS_ENOUGH) return false;
+    if (d->t.math == CNN_MATH_TF32 || cnn_is_half(d->t.dtype) || with >= TERMS_ENOUGH) return false;
     return with * fewest(d->ih, d->oh, d->kh, d->sh, d->ph, d->dh + 1, dir) *
                fewest(d->iw, d->ow, d->kw, d->sw, d->pw, d->dw + 1, dir) <
            TERMS_ENOUGH;
@@ -248,12 +256,16 @@ static fitted fit_tile(const cutensor_forward *f, const tile_row *t, int64_t roo
     return r;
 }
 
-static fitted choose_tile(const cutensor_forward *f, int parts, const int64_t *knobs, int64_t room, int64_t sms)
+static fitted choose_tile(const cutensor_forward *f, const cnn_conv_desc *d, const int64_t *knobs, int64_t room,
+                          int64_t sms)
 {
+    const int parts = parts_of(d);
+    const bool sums_apart = has_half(d) && !cnn_is_half(d->t.dtype);
     fitted best = {.tile = NULL};
     for (int i = 0; i < TILES; i++) {
         const int64_t wish = knobs[CUTENSOR_KNOB_TILE];
         if (tiles[i].parts != parts || (wish != 0 && wish != tiles[i].id)) continue;
+        if (!FORWARD_TILE_FITS(tiles[i].high, tiles[i].wide, sums_apart)) continue;
         const fitted r = fit_tile(f, &tiles[i], room, sms, knobs[CUTENSOR_KNOB_PATCH]);
         if (best.tile == NULL || r.cost < best.cost) best = r;
     }
@@ -307,7 +319,7 @@ static cnn_status plan_forward(const cuda_context *c, const cnn_request *r, cons
                                cnn_error *err)
 {
     const bool backward = r->dir == CNN_BWD_D;
-    const int parts = d->t.math == CNN_MATH_TF32 ? 1 : 2;
+    const int parts = parts_of(d);
     const int64_t sms = c->properties.multiProcessorCount, room = (int64_t)c->properties.sharedMemPerBlockOptin;
     const int64_t in_channels = (backward ? d->oc : d->ic) / d->g, out_channels = backward ? d->ic : d->oc;
     cutensor_forward *f = &m->forward;
@@ -315,7 +327,7 @@ static cnn_status plan_forward(const cuda_context *c, const cnn_request *r, cons
                             .groups = (int32_t)d->g,
                             .group_oc = (int32_t)(out_channels / d->g),
                             .oc = (int32_t)out_channels,
-                            .chunks = (int32_t)ceil_div(in_channels, CUTENSOR_K),
+                            .chunks = (int32_t)ceil_div(in_channels, CUTENSOR_ROW_BYTES / number_bytes(d)),
                             .taps = (int32_t)(d->kh * d->kw),
                             .nchw = d->t.layout == CNN_NCHW,
                             .has_bias = d->bias && !backward};
@@ -324,9 +336,9 @@ static cnn_status plan_forward(const cuda_context *c, const cnn_request *r, cons
     cnn_status status = check_input(d, &f->in, in_pixels, err);
     if (status != CNN_OK) return status;
     f->pixels = (int32_t)(d->mb * f->window.oh * f->window.ow);
-    const fitted tile = choose_tile(f, parts, r->knobs, room, sms);
+    const fitted tile = choose_tile(f, d, r->knobs, room, sms);
     if (tile.tile == NULL)
-        return CNN_FAIL(err, CNN_UNSUPPORTED, "there is no tile %lld for this math",
+        return CNN_FAIL(err, CNN_UNSUPPORTED, "there is no tile %lld for this math and type",
                         (long long)r->knobs[CUTENSOR_KNOB_TILE]);
     put_tile(f, &tile, room);
     if (f->buffers < 2)
@@ -354,9 +366,10 @@ static cnn_status plan_forward(const cuda_context *c, const cnn_request *r, cons
 /* Whether two patches of so many rows fit, beside as many tiles of dy as then have room. */
 static bool fit_rows(int64_t rows, int64_t room, cutensor_gradient *g)
 {
-    const int64_t bytes = ceil_div(rows * 256, 1024) * 1024;
+    const int32_t number = g->half ? 2 : 4;
+    const int64_t bytes = ceil_div(rows * GRADIENT_SIDE * number, 1024) * 1024;
     for (int64_t steps = GRADIENT_STEPS; rows <= GRADIENT_ROWS && steps >= GRADIENT_STEPS_LEAST; steps--) {
-        const int64_t patches = (room - gradient_fixed_bytes() - steps * gradient_step_bytes(g->parts)) / bytes;
+        const int64_t patches = (room - gradient_fixed_bytes(number) - steps * gradient_step_bytes(g->parts)) / bytes;
         if (patches < 2) continue;
         g->steps = (int32_t)steps;
         g->patches = (int32_t)smaller(patches, GRADIENT_PATCHES);
@@ -366,17 +379,36 @@ static bool fit_rows(int64_t rows, int64_t room, cutensor_gradient *g)
     return false;
 }
 
-/* One patch for nine taps: the most pixels. */
-static bool fit_patch(int64_t room, cutensor_gradient *g)
+/* For how long the busiest block works on its patches, in clocks: 64 pixels keep the tensor cores busy for 9 x 4 x 32
+ * of them, a row of 128 bytes comes in 2, and 200 go by from patch to patch (guessed, and right enough to choose by).
+ */
+static double patch_cost(const cutensor_gradient *g, int64_t groups, int64_t sms, int64_t rows)
 {
-    static const int32_t chunks[] = {128, 112, 96, 64, 32};
+    const int64_t all = groups * ceil_div(g->taps, GRADIENT_SLOTS) * g->c_tiles * g->k_tiles;
+    const int64_t patches = ceil_div(all * ceil_div(g->pixels, g->chunk), sms);
+    return (double)patches * (18.0 * g->chunk + 2.0 * (double)rows + 200);
+}
+
+/* One patch for nine taps: of f32 the most pixels that fit, of 16 bits as many as busy the device best. */
+static bool fit_patch(const int64_t *knobs, int64_t groups, int64_t sms, int64_t room, cutensor_gradient *g)
+{
+    static const int32_t chunks[] = {256, 192, 128, 112, 96, 64, 32};
+    const int64_t wish = knobs[CUTENSOR_KNOB_CHUNK], most = GRADIENT_CHUNK_BYTES / (g->half ? 2 : 4);
+    cutensor_gradient best = {.chunk = 0};
+    double least = 0;
     g->patched = true;
     g->slots = GRADIENT_SLOTS;
-    for (int i = 0; i < 5; i++) {
+    for (int i = 0; i < 7 && (g->half || best.chunk == 0); i++) {
         g->chunk = chunks[i];
-        if (fit_rows(patch_rows(&g->window, g->pixels, chunks[i]), room, g)) return true;
+        if (chunks[i] > most || (wish != 0 && chunks[i] > wish) || (g->half && chunks[i] % 64 != 0)) continue;
+        const int64_t rows = patch_rows(&g->window, g->pixels, chunks[i]);
+        if (!fit_rows(rows, room, g)) continue;
+        const double cost = patch_cost(g, groups, sms, rows);
+        if (best.chunk == 0 || cost < least) best = *g, least = cost;
+        if (wish != 0) break;
     }
-    return false;
+    if (best.chunk != 0) *g = best;
+    return best.chunk != 0;
 }
 
 /* Pixels for each slot: three slots or more keep the tensor cores as busy as nine, and more pixels at once cost less.
@@ -397,44 +429,64 @@ static bool fit_slots(int64_t room, cutensor_gradient *g)
     return false;
 }
 
-static cnn_status plan_gradient(const cuda_context *c, const cnn_request *r, const cnn_conv_desc *d, cutensor_plan *m,
-                                cnn_error *err)
+/* How the gradient of y lies. */
+static void put_dy(const cnn_conv_desc *d, cutensor_gradient *g)
 {
-    const int64_t sms = c->properties.multiProcessorCount, room = (int64_t)c->properties.sharedMemPerBlockOptin;
-    const int64_t group_ic = d->ic / d->g, in_pixels = d->ih * d->iw, plane = d->oh * d->ow;
-    cutensor_gradient *g = &m->gradient;
-    *g = (cutensor_gradient){.window = window_of(d, false),
-                             .in = input_of(d, group_ic, in_pixels),
-                             .pixels = (int32_t)(d->mb * plane),
-                             .taps = (int32_t)(d->kh * d->kw),
-                             .group_oc = (int32_t)(d->oc / d->g),
-                             .group_ic = (int32_t)group_ic,
-                             .parts = d->t.math == CNN_MATH_TF32 ? 1 : 2};
+    const int64_t plane = d->oh * d->ow;
     g->dy_image = d->oc * plane;
     g->dy_channel = d->t.layout == CNN_NCHW && plane > 1 ? plane : 1;
     g->dy_pixel = g->dy_channel == 1 ? d->oc : 1;
-    cnn_status status = check_input(d, &g->in, in_pixels, err);
-    const int64_t wish = r->knobs[CUTENSOR_KNOB_PATCH];
-    const bool may = wish == 2 ? g->taps > 1 : wish == 1;
-    g->c_tiles = (int32_t)ceil_div(group_ic, GRADIENT_SIDE);
-    if (!(may && fit_patch(room, g)) && !fit_slots(room, g))
-        return CNN_FAIL(err, CNN_UNSUPPORTED, "two patches do not fit the %lld bytes of shared memory",
-                        (long long)room);
-    g->k_tiles = (int32_t)ceil_div(g->group_oc, GRADIENT_SIDE);
+    g->dy_together = g->dy_channel == 1 && g->group_oc % 8 == 0;
+    g->dy_pairs = g->dy_channel > 1 && plane % 2 == 0;
+}
+
+/* How the sums are dealt out to blocks. */
+static cnn_status put_work(const cnn_conv_desc *d, int64_t sms, cutensor_gradient *g, cnn_error *err)
+{
     g->slot_groups = (int32_t)(g->patched ? ceil_div(g->taps, g->slots) * g->c_tiles
                                           : ceil_div((int64_t)g->taps * g->c_tiles, g->slots));
     g->chunks = (int32_t)ceil_div(g->pixels, g->chunk);
     const double all = (double)d->g * g->slot_groups * g->k_tiles;
-    if (status == CNN_OK) status = check_count("pieces of work", (all + (double)sms) * g->chunks * GRADIENT_SLOTS, err);
+    const cnn_status status = check_count("pieces of work", (all + (double)sms) * g->chunks * GRADIENT_SLOTS, err);
     if (status != CNN_OK) return status;
     g->tiles = (int32_t)all;
     g->units = g->tiles * g->chunks;
-    g->blocks = m->blocks = (int32_t)smaller(sms, g->units);
+    g->blocks = (int32_t)smaller(sms, g->units);
     g->by_chunks = cutensor_divide_by(g->chunks);
     g->by_k_tiles = cutensor_divide_by(g->k_tiles);
     g->by_slot_groups = cutensor_divide_by(g->slot_groups);
     g->by_c_tiles = cutensor_divide_by(g->c_tiles);
-    m->shared_bytes = gradient_fixed_bytes() + g->steps * gradient_step_bytes(g->parts) + g->patches * g->patch_bytes;
+    return CNN_OK;
+}
+
+static cnn_status plan_gradient(const cuda_context *c, const cnn_request *r, const cnn_conv_desc *d, cutensor_plan *m,
+                                cnn_error *err)
+{
+    const int64_t sms = c->properties.multiProcessorCount, room = (int64_t)c->properties.sharedMemPerBlockOptin;
+    const int64_t group_ic = d->ic / d->g, in_pixels = d->ih * d->iw;
+    cutensor_gradient *g = &m->gradient;
+    *g = (cutensor_gradient){.window = window_of(d, false),
+                             .in = input_of(d, group_ic, in_pixels),
+                             .pixels = (int32_t)(d->mb * d->oh * d->ow),
+                             .taps = (int32_t)(d->kh * d->kw),
+                             .group_oc = (int32_t)(d->oc / d->g),
+                             .group_ic = (int32_t)group_ic,
+                             .c_tiles = (int32_t)ceil_div(group_ic, GRADIENT_SIDE),
+                             .k_tiles = (int32_t)ceil_div(d->oc / d->g, GRADIENT_SIDE),
+                             .half = has_half(d),
+                             .parts = parts_of(d)};
+    put_dy(d, g);
+    cnn_status status = check_input(d, &g->in, in_pixels, err);
+    const int64_t wish = r->knobs[CUTENSOR_KNOB_PATCH];
+    const bool may = wish == 2 ? g->taps > 1 : wish == 1;
+    if (!(may && fit_patch(r->knobs, d->g, sms, room, g)) && !fit_slots(room, g))
+        return CNN_FAIL(err, CNN_UNSUPPORTED, "two patches do not fit the %lld bytes of shared memory",
+                        (long long)room);
+    if (status == CNN_OK) status = put_work(d, sms, g, err);
+    if (status != CNN_OK) return status;
+    m->blocks = g->blocks;
+    m->shared_bytes =
+        gradient_fixed_bytes(number_bytes(d)) + g->steps * gradient_step_bytes(g->parts) + g->patches * g->patch_bytes;
     m->partials_at = area(m, (size_t)(g->blocks + g->tiles) * GRADIENT_SEGMENT * sizeof(float));
     return CNN_OK;
 }

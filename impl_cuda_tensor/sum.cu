@@ -9,15 +9,17 @@ namespace
 
 enum { PARTS = 4, LANES = 128 };
 
-/* Of 8 output and 64 input channels: the thread that has it, and which of its four numbers it is. */
-__device__ inline int32_t index_of(int32_t k, int32_t c)
+/* Of 8 output and 64 input channels: the thread that has it, and which of its four numbers it is. A thread has two of
+ * 16 channels: neighbours, or (f16, bf16) one of each 8. */
+__device__ inline int32_t index_of(const cutensor_gradient &g, int32_t k, int32_t c)
 {
-    const int32_t thread = (c >> 4) * 32 + (c >> 1 & 7) * 4 + (k >> 1);
-    return thread * 4 + (c & 1) * 2 + (k & 1);
+    const int32_t pair = g.half ? c & 7 : c >> 1 & 7, second = g.half ? c >> 3 & 1 : c & 1;
+    return ((c >> 4) * 32 + pair * 4 + (k >> 1)) * 4 + second * 2 + (k & 1);
 }
 
-__global__ void add_segments(const cutensor_gradient g, int32_t slots, const float *partials, float *dw,
-                             int32_t reversed, int32_t add)
+template <typename R>
+__global__ void add_segments(const cutensor_gradient g, int32_t slots, const float *partials, R *dw, int32_t reversed,
+                             int32_t add)
 {
     CUDA_DYNAMIC_SHARED(float, kept); /* [slots][128][4], then the parts' */
     float4 *parts = reinterpret_cast<float4 *>(kept + slots * LANES * 4);
@@ -55,10 +57,8 @@ __global__ void add_segments(const cutensor_gradient g, int32_t slots, const flo
         const int32_t channel = at.k + 8 * eight + k;
         if (slot.tap < 0 || slot.c + c >= g.group_ic || channel >= g.group_oc) continue;
         const int32_t tap = reversed ? g.taps - 1 - slot.tap : slot.tap;
-        float *to =
-            dw + (static_cast<int64_t>(at.group * g.group_oc + channel) * g.group_ic + slot.c + c) * g.taps + tap;
-        const float v = kept[s * LANES * 4 + index_of(k, c)];
-        *to = add ? *to + v : v;
+        R *to = dw + (static_cast<int64_t>(at.group * g.group_oc + channel) * g.group_ic + slot.c + c) * g.taps + tap;
+        cuda_put(to, kept[s * LANES * 4 + index_of(g, k, c)], add != 0);
     }
 }
 
@@ -72,6 +72,17 @@ cnn_status cutensor_sum_run(cuda_context *c, const cutensor_plan *p, const void 
     const cuda_shape shape = {"add_segments",
                               dim3(static_cast<unsigned>(p->gradient.tiles * 8 * (GRADIENT_SLOTS / slots))),
                               dim3(PARTS * LANES), sizeof(float) * 4 * LANES * static_cast<size_t>(slots + PARTS)};
-    return cuda_launch(c, shape, err, add_segments, p->gradient, slots, static_cast<const float *>(partials),
-                       static_cast<float *>(dw), static_cast<int32_t>(reversed), static_cast<int32_t>(add));
+    const float *sums = static_cast<const float *>(partials);
+    const int32_t backward = reversed, onto = add;
+    switch (p->bias.t.dtype) {
+    case CNN_F16:
+        return cuda_launch(c, shape, err, add_segments<__half>, p->gradient, slots, sums, static_cast<__half *>(dw),
+                           backward, onto);
+    case CNN_BF16:
+        return cuda_launch(c, shape, err, add_segments<__nv_bfloat16>, p->gradient, slots, sums,
+                           static_cast<__nv_bfloat16 *>(dw), backward, onto);
+    default:
+        return cuda_launch(c, shape, err, add_segments<float>, p->gradient, slots, sums, static_cast<float *>(dw),
+                           backward, onto);
+    }
 }

@@ -5,7 +5,7 @@
 enum { ID_implicit_gemm, ID_default };
 
 static const cnn_algorithm algorithms[] = {
-    {"implicit_gemm", "patches in shared memory, warpgroup products: f32 as three of TF32, or one",
+    {"implicit_gemm", "patches in shared memory, warpgroup products: f16, bf16; f32 as three of TF32, or one",
      CUDA_CONVS | CUDA_OP(FC), CNN_ALGO_DETERMINISTIC, 1, ID_implicit_gemm},
     {"default", "the one kernel of an operation without a choice", CUDA_POINTWISE_OPS, CNN_ALGO_DETERMINISTIC, 1,
      ID_default},
@@ -42,9 +42,8 @@ static cnn_status check_capability(const cuda_context *c, cnn_error *err)
 static cnn_status settle(const cuda_context *c, const cnn_request *r, cutensor_plan *m, cnn_error *err)
 {
     cnn_status status = check_capability(c, err);
-    if (status == CNN_OK && r->problem->u.type.dtype != CNN_F32)
-        status = CNN_FAIL(err, CNN_UNSUPPORTED, "dtype %s: the tensor cores are used for f32 here",
-                          cnn_dtype_name(r->problem->u.type.dtype));
+    if (status == CNN_OK && r->problem->u.type.dtype == CNN_F64)
+        status = CNN_FAIL(err, CNN_UNSUPPORTED, "dtype f64: the tensor cores are used for f32, f16 and bf16 here");
     if (status == CNN_OK) status = cutensor_plan_make(c, r, m, err);
     return status == CNN_OK ? cnn_workspace_check(r->knobs[CUDA_KNOB_WORKSPACE_LIMIT], m->bytes, err) : status;
 }
@@ -55,7 +54,7 @@ static cnn_status supports(cnn_context *context, const cnn_request *r, cnn_error
     cnn_status status = cuda_check_served(r, err);
     if (status != CNN_OK) return status;
     if (!cuda_is_weighted(r->problem)) return cuda_pointwise_supports(r, err);
-    status = cuda_check_type(r->problem, true, err);
+    status = cuda_check_number(r->problem, true, err);
     return status == CNN_OK ? settle((const cuda_context *)context, r, &m, err) : status;
 }
 
@@ -77,29 +76,31 @@ static cnn_status run_forward(cuda_context *c, const cnn_plan *plan, const cnn_w
     cutensor_plan m = *(const cutensor_plan *)plan->state;
     char *space = args->workspace;
     const bool forward = plan->dir == CNN_FWD;
-    const void *in = forward ? args->x : args->dy;
-    void *out = forward ? args->y : args->dx;
+    const cnn_dtype dtype = plan->problem.u.type.dtype;
+    const cutensor_operands o = {.in = forward ? args->x : args->dy,
+                                 .bias = args->b,
+                                 .out = forward ? args->y : args->dx,
+                                 .weights = (const unsigned char *)space + m.weights_at,
+                                 .partials = (float *)(space + m.partials_at),
+                                 .flags = (unsigned *)(space + m.flags_at)};
     m.few.add = m.forward.add = args->beta != 0;
-    if (m.is_few) return cutensor_few_run(c, &m.few, in, args->w, forward ? args->b : NULL, out, err);
+    if (m.is_few) return cutensor_few_run(c, &m.few, dtype, o.in, args->w, forward ? args->b : NULL, o.out, err);
     const cnn_status status =
-        cutensor_weights_run(c, &m.weights, args->w, space + m.weights_at, space + m.flags_at, err);
-    if (status != CNN_OK) return status;
-    return cutensor_forward_run(c, &m, in, space + m.weights_at, args->b, out, space + m.partials_at,
-                                space + m.flags_at, err);
+        cutensor_weights_run(c, &m.weights, dtype, args->w, space + m.weights_at, space + m.flags_at, err);
+    return status == CNN_OK ? cutensor_forward_run(c, &m, &o, err) : status;
 }
 
 static cnn_status run_weights(cuda_context *c, const cnn_plan *plan, const cnn_weighted_args *args, cnn_error *err)
 {
     const cutensor_plan *m = plan->state;
     const bool flip = plan->problem.op != CNN_OP_FC && plan->problem.u.conv.flip;
-    const void *x = args->x;
     if (m->is_few) {
         cutensor_few few = m->few;
         few.add = args->beta != 0;
-        return cutensor_few_weights_run(c, &few, x, args->dy, args->dw, err);
+        return cutensor_few_weights_run(c, &few, plan->problem.u.type.dtype, args->x, args->dy, args->dw, err);
     }
     char *partials = (char *)args->workspace + m->partials_at;
-    const cnn_status status = cutensor_gradient_run(c, m, x, args->dy, partials, err);
+    const cnn_status status = cutensor_gradient_run(c, m, args->x, args->dy, partials, err);
     return status == CNN_OK ? cutensor_sum_run(c, m, partials, args->dw, flip, args->beta != 0, err) : status;
 }
 
@@ -130,7 +131,7 @@ const cnn_impl *cnn_impl_cuda_tensor(void)
         .abi_version = CNN_ABI_VERSION,
         .struct_size = sizeof(cnn_impl),
         .name = "cuda_tensor",
-        .doc = "convolution on the tensor cores of compute capability 9.0, f32 accuracy included",
+        .doc = "convolution on the tensor cores of compute capability 9.0: f16, bf16, f32 at full accuracy",
         CUDA_COMMON_SLOTS,
         .algorithms = algorithms,
         .n_algorithms = sizeof algorithms / sizeof *algorithms,
@@ -143,6 +144,8 @@ const cnn_impl *cnn_impl_cuda_tensor(void)
         .prepare = prepare,
         .release = cuda_release,
         .ops = &ops,
+        .dtypes = 1u << CNN_F32 | 1u << CNN_F64 | 1u << CNN_F16 | 1u << CNN_BF16 | 1u << CNN_F16_F16_F32 |
+                  1u << CNN_BF16_BF16_F32,
     };
     return &impl;
 }

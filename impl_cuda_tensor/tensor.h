@@ -4,9 +4,9 @@
  * FWD     out[pixel][oc] = sum over taps and ic of in[pixel of the tap][ic] * w[oc][ic][tap]
  * BWD_D   the same of dy, with the weights' oc and ic exchanged and their taps reversed
  * BWD_W   dw[oc][ic][tap] = sum over pixels of dy[pixel][oc] * x[pixel of the tap][ic]
- * The tensor that is gathered is read in fours of channels where these lie so, else number by number. A number of f32
- * is two of TF32, v = hi + lo, and a product three of them, lo*hi + hi*lo + hi*hi, which is right to 2^-22; math tf32
- * takes one.
+ * The tensor that is gathered is read 16 bytes of channels at once where these lie so, else number by number. A number
+ * of f32 is two of TF32, v = hi + lo, and a product three of them, lo*hi + hi*lo + hi*hi, which is right to 2^-22; math
+ * tf32 takes one. Products of f16 and bf16 are exact, and twice as many at a time.
  *
  * plan.c cuts the problem into work once; the kernels get it by value. */
 #ifndef IMPL_CUDA_TENSOR_TENSOR_H
@@ -34,7 +34,7 @@ typedef struct cutensor_divisor {
 } cutensor_divisor;
 
 enum {
-    CUTENSOR_K = 32,           /* channels (BWD_W: pixels) of a step */
+    CUTENSOR_ROW_BYTES = 128,  /* of channels (BWD_W: pixels) of a step: 32 of f32, 64 of f16 or bf16 */
     CUTENSOR_PATCH_MOST = 1024 /* rows of a patch */
 };
 
@@ -48,10 +48,10 @@ typedef struct cutensor_window {
     cutensor_divisor by_plane, by_ow, by_high, by_wide, by_kw, by_div_h, by_div_w;
 } cutensor_window;
 
-/* The tensor that is gathered. In fours, 16 bytes a copy: NHWC, where a group's channels are a multiple of 4; then
- * places count fours. Else places count numbers. */
+/* The tensor that is gathered. In NHWC, where a group's channels divide by as many numbers as 16 bytes hold, so many
+ * are copied together, and places count them. Else `together` is 0, and places count numbers. */
 typedef struct cutensor_input {
-    int32_t fours, channels;      /* channels: of a group */
+    int32_t together, channels;   /* channels: of a group */
     int32_t pixel, channel, rest; /* steps in places; rest: from image to image, beyond its pixels' steps */
     int32_t all;                  /* places of the tensor */
     cutensor_divisor by_plane;
@@ -65,7 +65,7 @@ typedef struct cutensor_forward {
     int32_t groups, group_oc, oc;       /* output channels of a group, of a pixel */
     int32_t group_tiles;                /* tiles side by side over a group's output channels */
     int32_t patched;                    /* patches hold the padded input's rows; else the pixels of one tap, gathered */
-    int32_t chunks, taps, taps_at_once; /* channels in 32s; taps that one patch serves: all, or one */
+    int32_t chunks, taps, taps_at_once; /* channels in rows' worth; taps that one patch serves: all, or one */
     int32_t pieces;                     /* of a tile: chunks * taps / taps_at_once */
     int32_t unit, units;                /* pieces that are dealt out together: 1, or a whole tile's; how many */
     int32_t buffers, buffer_bytes;      /* of patches */
@@ -79,6 +79,9 @@ typedef struct cutensor_gradient {
     cutensor_window window;
     cutensor_input in;
     int64_t dy_image, dy_channel, dy_pixel; /* strides */
+    /* Of 16 bits: channels of dy lie in eights, 16 bytes; pixels of a plane in pairs, 4 bytes. */
+    int32_t dy_together, dy_pairs;
+    int32_t half; /* x and dy have 16 bits: sums lie in another order */
     int32_t pixels, taps, group_oc, group_ic;
     int32_t c_tiles, k_tiles, slot_groups; /* of a group: 64s of input and output channels; blocks' slots */
     int32_t slots;                         /* of a block: as many as it can sum for, or as its patches have room for */
@@ -90,7 +93,8 @@ typedef struct cutensor_gradient {
     cutensor_divisor by_chunks, by_k_tiles, by_slot_groups, by_c_tiles;
 } cutensor_gradient;
 
-/* ---- weights.cu: the weights as tiles for forward.cu: [tile][chunk][tap][part][row of the tile][32], swizzled */
+/* ---- weights.cu: the weights as tiles for forward.cu: [tile][chunk][tap][part][row of the tile][128 bytes], swizzled
+ */
 enum { WEIGHTS_AT_ONCE = 3 }; /* taps that a block takes; or 1, where there are few */
 typedef struct cutensor_weights {
     int32_t groups, rows, depth; /* of a group: output channels of the product, and channels it sums over */
@@ -130,16 +134,26 @@ cutensor_divisor cutensor_divide_by(int64_t d);
 /* FC as a convolution of one pixel, where its weights lie so. */
 cnn_conv_desc cutensor_conv_of(const cnn_problem *);
 
-cnn_status cutensor_few_run(cuda_context *, const cutensor_few *, const void *in, const void *w, const void *bias,
-                            void *out, cnn_error *);
-cnn_status cutensor_few_weights_run(cuda_context *, const cutensor_few *, const void *x, const void *dy, void *dw,
-                                    cnn_error *);
-cnn_status cutensor_weights_run(cuda_context *, const cutensor_weights *, const void *w, void *to, void *flags,
-                                cnn_error *);
-cnn_status cutensor_forward_run(cuda_context *, const cutensor_plan *, const void *in, const void *weights,
-                                const void *bias, void *out, void *partials, void *flags, cnn_error *);
+cnn_status cutensor_few_run(cuda_context *, const cutensor_few *, cnn_dtype, const void *in, const void *w,
+                            const void *bias, void *out, cnn_error *);
+cnn_status cutensor_few_weights_run(cuda_context *, const cutensor_few *, cnn_dtype, const void *x, const void *dy,
+                                    void *dw, cnn_error *);
+cnn_status cutensor_weights_run(cuda_context *, const cutensor_weights *, cnn_dtype, const void *w, void *to,
+                                void *flags, cnn_error *);
+/* FWD and BWD_D: weights, as tiles; partials, blocks' sums in f32; flags, whether they are there. */
+typedef struct cutensor_operands {
+    const void *in, *bias;
+    const unsigned char *weights;
+    void *out;
+    float *partials;
+    unsigned *flags;
+} cutensor_operands;
+cnn_status cutensor_forward_run(cuda_context *, const cutensor_plan *, const cutensor_operands *, cnn_error *);
+cnn_status cutensor_forward_half_run(cuda_context *, const cutensor_plan *, const cutensor_operands *, cnn_error *);
 cnn_status cutensor_gradient_run(cuda_context *, const cutensor_plan *, const void *x, const void *dy, void *partials,
                                  cnn_error *);
+cnn_status cutensor_gradient_half_run(cuda_context *, const cutensor_plan *, const void *x, const void *dy,
+                                      void *partials, cnn_error *);
 /* The blocks' sums as dw, in a fixed order; `reversed`: tap t at taps-1-t. */
 cnn_status cutensor_sum_run(cuda_context *, const cutensor_plan *, const void *partials, void *dw, bool reversed,
                             bool add, cnn_error *);

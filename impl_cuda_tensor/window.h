@@ -49,7 +49,16 @@ static __device__ inline int32_t place_of(const cutensor_input &in, int32_t pixe
 }
 static __device__ inline int32_t place_of_channel(const cutensor_input &in, int32_t channel)
 {
-    return in.fours ? channel / 4 : channel * in.channel;
+    return in.together ? channel / in.together : channel * in.channel;
+}
+
+/* Two numbers of 16 bits as a word; what is not there is 0, and is not read. */
+template <typename T>
+static __device__ inline uint32_t load_pair(const T *first, bool has_first, const T *second, bool has_second)
+{
+    const uint32_t low = has_first ? *reinterpret_cast<const uint16_t *>(first) : 0;
+    const uint32_t high = has_second ? *reinterpret_cast<const uint16_t *>(second) : 0;
+    return low | high << 16;
 }
 
 /* The input pixel of output pixel m's tap; -1 where there is none. */

@@ -47,9 +47,9 @@ __device__ cuda_real<T> sum_of_images(int64_t n, int64_t last, int64_t channels,
 }
 
 /* Grid (channel, part of the batch). The last part to arrive adds the partial sums, always in the same order. */
-template <typename T, typename I>
+template <typename T, typename R, typename I>
 __global__ void __launch_bounds__(MOST_THREADS)
-    bias_gradient_nchw(int64_t mb, I pixels, const T *dy, T *db, bool add, cuda_scratch *scratch)
+    bias_gradient_nchw(int64_t mb, I pixels, const T *dy, R *db, bool add, cuda_scratch *scratch)
 {
     CUDA_SHARED(cuda_real<T>, shared, [32]);
     const int64_t c = blockIdx.x, parts = gridDim.y, part = blockIdx.y;
@@ -85,9 +85,9 @@ __device__ cuda_real<T> sum_of_rows(int64_t r, int64_t last, int64_t channels, i
 }
 
 /* Grid (32 channels, part of the rows). The last part to arrive adds the partial sums, always in the same order. */
-template <typename T>
+template <typename T, typename R>
 __global__ void __launch_bounds__(NHWC_THREADS)
-    bias_gradient_nhwc(int64_t rows, int64_t channels, const T *dy, T *db, bool add, cuda_scratch *scratch)
+    bias_gradient_nhwc(int64_t rows, int64_t channels, const T *dy, R *db, bool add, cuda_scratch *scratch)
 {
     CUDA_SHARED(cuda_real<T>, shared, [LANES][LANES + 1]);
     CUDA_SHARED(unsigned, before, [1]);
@@ -143,14 +143,14 @@ cnn_status cuda_bias_gradient(cuda_context *c, const cuda_bias *s, const void *d
         const dim3 grid(static_cast<unsigned>((s->channels + LANES - 1) / LANES),
                         static_cast<unsigned>(parts_of(s, true)));
         const cuda_shape shape = {"bias_gradient", grid, dim3(NHWC_THREADS), 0};
-        return CUDA_BY_NUMBER(s->t.dtype, cuda_launch(c, shape, err, bias_gradient_nhwc<T>, s->mb * s->pixels,
-                                                      s->channels, dy, db, add, c->scratch));
+        return CUDA_BY_PARTS(s->t.dtype, cuda_launch(c, shape, err, bias_gradient_nhwc<T, R>, s->mb * s->pixels,
+                                                     s->channels, dy, db, add, c->scratch));
     }
     const dim3 grid(static_cast<unsigned>(s->channels), static_cast<unsigned>(parts_of(s, false)));
     const cuda_shape shape = {"bias_gradient", grid, dim3(static_cast<unsigned>(s->threads)), 0};
-    return CUDA_BY_NUMBERS(
+    return CUDA_BY_PARTS_INDEXED(
         s->t.dtype, s->pixels <= INT32_MAX, uint32_t, uint64_t,
-        cuda_launch(c, shape, err, bias_gradient_nchw<T, I>, s->mb, s->pixels, dy, db, add, c->scratch));
+        cuda_launch(c, shape, err, bias_gradient_nchw<T, R, I>, s->mb, s->pixels, dy, db, add, c->scratch));
 }
 
 /* Of a transposed convolution, whose y has the shape of the convolution's x. */

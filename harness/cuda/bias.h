@@ -19,7 +19,7 @@ typedef struct cuda_bias {
 /* y[n,c,p] += b[c]; of f32 and f64: what was stored in fewer bits is rounded already. */
 cnn_status cuda_bias_add(cuda_context *, const cuda_bias *, const void *b, void *y, cnn_error *);
 /* db[c] = beta*db[c] + sum over n and p of dy[n,c,p]: thesis eq. 3.10; with beta 0, db is not read. Deterministic.
- * Of f16 and bf16, too. */
+ * Of f16 and bf16, too, and with db of f32. */
 cnn_status cuda_bias_gradient(cuda_context *, const cuda_bias *, const void *dy, void *db, double beta, cnn_error *);
 
 #ifdef __cplusplus

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # test_cuda_tensor.sh BENCHCNN: convolutions on the tensor cores: every way of cutting the work is verified in both layouts,
-# in f32 and TF32, and what the device cannot do is refused in words. On a GPU, or emulated; without either it is skipped.
+# in f32, TF32, f16 and bf16, and what the device cannot do is refused in words. On a GPU, or emulated; without either it is skipped.
 set -u
 benchcnn=$1
 tmp=$(mktemp -d)
@@ -27,6 +27,16 @@ verified 3 --op deconv --problem mb2ic17ih3oc18kh3sh2ph1 "${check[@]}"
 verified 3 --op fc --problem mb17ic5ih3oc66 --layout nhwc "${check[@]}"
 verified 3 --op conv --problem mb1ic1ih3oc2kh3ph1 "${check[@]}"                    # few terms
 
+# 16 bits, and results of f32: channels in eights and not, planes of odd and even sizes, one tap, strides, a batch, a network.
+half=(--dtype f16,bf16:bf16:f32 --check exact,bound,memory)
+verified 6 --op conv --problem mb2ic72ih4oc40kh3ph1 --layout nhwc --dtype f16,bf16:bf16:f32 --check exact,bound,precision
+verified 6 --op conv --problem mb2ic33ih4oc18kh3ph1 "${half[@]}"
+verified 6 --op conv --problem g2mb2ic10ih5oc6kh3sh2ph1 --dtype bf16,f16:f16:f32 --check exact,bound,memory
+verified 6 --op conv --problem mb3ic72ih3oc20kh1 --layout nhwc --mode convolution "${half[@]}"
+verified 6 --op fc --problem mb17ic5ih3oc66 "${half[@]}"
+verified 2 --op conv --dir FWD,BWD_D --problem mb1ic70ih4oc66kh3ph1 --dtype bf16 --set cuda_tensor.split=1 --set cuda_tensor.patch=0 --check exact,bound
+verified 1 --net small --dtype bf16
+
 # A patch for all taps or one a tap, tiles whole or in pieces, each tile: the same numbers.
 for knobs in patch=0,split=0 patch=1,split=1,tile=2 patch=0,split=1,tile=3; do
     set=()
@@ -42,7 +52,7 @@ verified 1 --op conv --dir BWD_W --problem mb4ic20ih5oc20kh3ph1 --check exact,bo
 
 # What it does not do, it says.
 "$benchcnn" verify --impl cuda_tensor --op conv --dtype f64 --problem $padded >"$tmp/log" 2>&1
-grep -q 'UNSUPPORTED.*dtype f64: the tensor cores are used for f32 here' "$tmp/log" || fail "$(cat "$tmp/log")"
+grep -q 'UNSUPPORTED.*dtype f64: the tensor cores are used for f32, f16 and bf16 here' "$tmp/log" || fail "$(cat "$tmp/log")"
 if "$benchcnn" list 2>/dev/null | grep -q emulated; then
     EMULATED_CUDA_FAULT=capability=80 "$benchcnn" verify --impl cuda_tensor --op conv --problem $padded >"$tmp/log" 2>&1
     grep -q 'UNSUPPORTED.*compute capability 9.0, and this device has 8.0' "$tmp/log" || fail "$(cat "$tmp/log")"

@@ -1,0 +1,231 @@
+/* forward_multiply.h: the warpgroups of forward.cu that multiply, and its kernel (C++). */
+#ifndef IMPL_CUDA_TENSOR_FORWARD_MULTIPLY_H
+#define IMPL_CUDA_TENSOR_FORWARD_MULTIPLY_H
+
+#include "impl_cuda_tensor/forward_store.h"
+
+namespace
+{
+
+/* Two rows of a patch, as A of four products. */
+__device__ inline void load_rows(uint32_t (&a)[16], uint32_t patch, int32_t first, int32_t second, int32_t t)
+{
+#pragma unroll
+    for (int h = 0; h < 2; h++) {
+        const uint32_t row = static_cast<uint32_t>(h == 0 ? first : second);
+        const uint32_t at = patch + row * 128 + (((row & 7) ^ static_cast<uint32_t>(t)) << 4);
+        uint32_t v[4];
+        load4(v, at);
+#pragma unroll
+        for (int e = 0; e < 4; e++) a[(e >> 1) * 4 + (e & 1) * 2 + h] = v[e];
+        load4(v, at ^ 64);
+#pragma unroll
+        for (int e = 0; e < 4; e++) a[8 + (e >> 1) * 4 + (e & 1) * 2 + h] = v[e];
+    }
+}
+
+/* From tap to tap: how many rows of the patch further. */
+struct tap_walk {
+    int32_t offset, column;
+    __device__ inline void next(const cutensor_window &w)
+    {
+        offset += w.step_w;
+        if (++column == w.kw) column = 0, offset += w.step_h * w.wide - w.kw * w.step_w;
+    }
+};
+
+struct rings {
+    ring_place weights, patch;
+};
+
+/* n pieces of a tile, right to f32. Each step's sum is drained at once: where sums under way are read in a later round,
+ * the compiler makes the products wait for one another. */
+template <typename T, int PARTS, int HIGH, int WIDE>
+__device__ inline void add_pieces_f32(const cutensor_forward &f, const block_of &b, const int32_t (&base)[HIGH][2],
+                                      int32_t n, rings &r, float (&sum)[HIGH * WIDE / 2])
+{
+    constexpr int N = WIDE / 2, STEP = WIDE * 128 * PARTS;
+    const int32_t t = static_cast<int32_t>(threadIdx.x & 3);
+    const bool first_lane = (threadIdx.x & 31) == 0;
+    float step[HIGH][N];
+    uint32_t a[HIGH][16], low[HIGH][PARTS == 2 ? 16 : 1];
+#pragma unroll
+    for (int i = 0; i < HIGH * N; i++) sum[i] = 0;
+    for (int32_t k = 0; k < n; k++) {
+        barrier_wait(b.patch_full + 8 * r.patch.at, r.patch.parity);
+        const uint32_t rows = b.patches + static_cast<uint32_t>(r.patch.at * f.buffer_bytes);
+        tap_walk walk = {0, 0};
+        for (int32_t tap = 0; tap < f.taps_at_once; tap++, walk.next(f.window)) {
+            barrier_wait(b.weights_full + 8 * r.weights.at, r.weights.parity);
+            const uint64_t tile = tile_descriptor(b.weights + r.weights.at * STEP);
+#pragma unroll
+            for (int u = 0; u < HIGH; u++) {
+                load_rows(a[u], rows, base[u][0] + walk.offset, base[u][1] + walk.offset, t);
+                if constexpr (PARTS == 2) {
+#pragma unroll
+                    for (int i = 0; i < 16; i++) low[u][i] = low_part(a[u][i]), a[u][i] = high_part(a[u][i]);
+                }
+                products_begin();
+                if constexpr (PARTS == 2) {
+#pragma unroll
+                    for (int j = 0; j < 4; j++) { /* the small ones first */
+                        multiply(T(), step[u], low[u] + 4 * j, tile + 2 * j, j > 0);
+                        multiply(T(), step[u], a[u] + 4 * j, tile + WIDE * 8 + 2 * j, 1);
+                    }
+                }
+#pragma unroll
+                for (int j = 0; j < 4; j++) multiply(T(), step[u], a[u] + 4 * j, tile + 2 * j, PARTS == 2 || j > 0);
+                products_commit();
+            }
+            products_wait<HIGH - 1>();
+            pin(step[0]);
+#pragma unroll
+            for (int i = 0; i < N; i++) sum[i] += step[0][i];
+            if constexpr (HIGH == 2) {
+                products_wait<0>();
+                pin(step[1]);
+#pragma unroll
+                for (int i = 0; i < N; i++) sum[N + i] += step[1][i];
+            }
+#pragma unroll
+            for (int u = 0; u < HIGH; u++) {
+                pin(a[u]);
+                if constexpr (PARTS == 2) pin(low[u]);
+            }
+            if (first_lane) barrier_arrive(b.weights_free + 8 * r.weights.at);
+            r.weights.next(FORWARD_STEPS);
+        }
+        __syncwarp();
+        if (first_lane) barrier_arrive(b.patch_free + 8 * r.patch.at);
+        r.patch.next(f.buffers);
+    }
+}
+
+/* The same where products (TF32) or results (f16, bf16) have far fewer bits: sums stay in the tensor cores, and
+ * products of one half run while the other half is loaded. */
+template <typename T, int HIGH, int WIDE>
+__device__ inline void add_pieces_once(const cutensor_forward &f, const block_of &b, const int32_t (&base)[HIGH][2],
+                                       int32_t n, rings &r, float (&sum)[HIGH * WIDE / 2])
+{
+    constexpr int N = WIDE / 2, STEP = WIDE * 128;
+    const int32_t t = static_cast<int32_t>(threadIdx.x & 3);
+    const bool first_lane = (threadIdx.x & 31) == 0;
+    float all[HIGH][N];
+    uint32_t a[HIGH][16];
+    int32_t before = -1;
+#pragma unroll
+    for (int u = 0; u < HIGH; u++)
+#pragma unroll
+        for (int i = 0; i < N; i++) all[u][i] = 0;
+    for (int32_t k = 0; k < n; k++) {
+        barrier_wait(b.patch_full + 8 * r.patch.at, r.patch.parity);
+        const uint32_t rows = b.patches + static_cast<uint32_t>(r.patch.at * f.buffer_bytes);
+        tap_walk walk = {0, 0};
+        for (int32_t tap = 0; tap < f.taps_at_once; tap++, walk.next(f.window)) {
+            barrier_wait(b.weights_full + 8 * r.weights.at, r.weights.parity);
+            const uint64_t tile = tile_descriptor(b.weights + r.weights.at * STEP);
+#pragma unroll
+            for (int u = 0; u < HIGH; u++) {
+                products_wait<HIGH - 1>();
+                pin(all[u]);
+                pin(a[u]);
+                if (u == HIGH - 1 && before >= 0 && first_lane) barrier_arrive(b.weights_free + 8 * before);
+                load_rows(a[u], rows, base[u][0] + walk.offset, base[u][1] + walk.offset, t);
+                if constexpr (sizeof(T) == 4) {
+#pragma unroll
+                    for (int i = 0; i < 16; i++) a[u][i] = high_part(a[u][i]);
+                }
+                products_begin();
+#pragma unroll
+                for (int j = 0; j < 4; j++) multiply(T(), all[u], a[u] + 4 * j, tile + 2 * j, 1);
+                products_commit();
+            }
+            before = r.weights.at;
+            r.weights.next(FORWARD_STEPS);
+        }
+        __syncwarp();
+        if (first_lane) barrier_arrive(b.patch_free + 8 * r.patch.at);
+        r.patch.next(f.buffers);
+    }
+    products_wait<0>();
+#pragma unroll
+    for (int u = 0; u < HIGH; u++) {
+        pin(all[u]);
+        pin(a[u]);
+    }
+    if (first_lane) barrier_arrive(b.weights_free + 8 * before);
+#pragma unroll
+    for (int i = 0; i < HIGH * N; i++) sum[i] = all[i / N][i % N];
+}
+
+template <typename T, typename R, int PARTS, int WARPGROUPS, int HIGH, int WIDE>
+__device__ inline void multiply_tiles(const cutensor_forward &f, const block_of &b, const operands &o)
+{
+    constexpr int THREADS = WARPGROUPS * 128;
+    const lane_place l = lane_of(static_cast<int32_t>(threadIdx.x));
+    rings r = {{0, 0}, {0, 0}};
+    for (int32_t c = b.first; c < b.last;) {
+        const piece_place at = piece_at(f, c);
+        const int32_t n = min(f.pieces - at.piece, b.last - c);
+        const int32_t pixel = divided(at.tile, f.by_tiles) * HIGH * WARPGROUPS * 64;
+        int32_t base[HIGH][2];
+        float sum[HIGH * WIDE / 2];
+#pragma unroll
+        for (int u = 0; u < HIGH; u++)
+#pragma unroll
+            for (int h = 0; h < 2; h++) {
+                const int32_t row = row_of<HIGH>(l, u, h);
+                base[u][h] =
+                    f.patched ? patch_row(f.window, min(pixel + row, f.pixels - 1)) - patch_row(f.window, pixel) : row;
+            }
+        if constexpr (PARTS == 2 || sizeof(R) > sizeof(T))
+            add_pieces_f32<T, PARTS, HIGH, WIDE>(f, b, base, n, r, sum);
+        else
+            add_pieces_once<T, HIGH, WIDE>(f, b, base, n, r, sum);
+        if (at.piece > 0)
+            leave_partials(o, sum, THREADS, b.rank);
+        else {
+            if (n < f.pieces) add_partials(f, o, sum, THREADS, b.rank, at.tile);
+            store_tile<R, HIGH, WIDE>(f, o, sum, l, at.tile, pixel);
+        }
+        c += n;
+    }
+}
+
+template <typename T, typename R, int PARTS, int WARPGROUPS, int HIGH, int WIDE>
+__global__ void __launch_bounds__(WARPGROUPS * 128 + 128, 1) implicit_gemm(const cutensor_forward f, const operands o)
+{
+    const block_of b = open_block<PARTS, WARPGROUPS, WIDE>(f);
+    const int32_t thread = static_cast<int32_t>(threadIdx.x) - WARPGROUPS * 128;
+    if (thread < 0) {
+        REGISTERS_MORE(WARPGROUPS == 2 ? 232 : 160);
+        wait_for_previous();
+        multiply_tiles<T, R, PARTS, WARPGROUPS, HIGH, WIDE>(f, b, o);
+    } else {
+        REGISTERS_LESS(WARPGROUPS == 2 ? 40 : 32);
+        if (thread >= 32) load_patches<T, WARPGROUPS * HIGH * 64>(f, b, static_cast<const T *>(o.in), thread - 32);
+        if (thread == 0) {
+            wait_for_previous();
+            load_weights<PARTS, WIDE>(f, b, o.weights);
+        }
+    }
+}
+
+template <typename T, typename R>
+cnn_status launch_forward(cuda_context *c, const cutensor_plan *p, const operands &o, cnn_error *err)
+{
+    cuda_shape shape = {"implicit_gemm", dim3(static_cast<unsigned>(p->blocks)),
+                        dim3(static_cast<unsigned>(p->threads)), static_cast<size_t>(p->shared_bytes)};
+    shape.overlaps = true;
+#define TILE(id, PARTS, WARPGROUPS, HIGH, WIDE)                                                                        \
+    if constexpr ((PARTS == 1 || sizeof(T) == 4) && FORWARD_TILE_FITS(HIGH, WIDE, sizeof(R) > sizeof(T)))              \
+        if (p->forward.tile == id && p->weights.parts == PARTS)                                                        \
+            return cuda_launch(c, shape, err, implicit_gemm<T, R, PARTS, WARPGROUPS, HIGH, WIDE>, p->forward, o);
+#include "impl_cuda_tensor/tiles.inc"
+#undef TILE
+    return CNN_FAIL(err, CNN_INTERNAL, "no kernel of tile %d with %d parts", p->forward.tile, p->weights.parts);
+}
+
+} // namespace
+
+#endif
