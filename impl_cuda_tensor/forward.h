@@ -10,9 +10,6 @@ enum {
     FORWARD_LOADERS = 96 /* threads that load patches; 32 more load weights */
 };
 
-/* Whether a tile's sums, and those of one step beside them where results are f32, have registers. */
-#define FORWARD_TILE_FITS(high, wide, sums_apart) (!(sums_apart) || (high) * (wide) <= 128)
-
 /* From its first 1024: tiles of weights, patches, the table of a patch's pixels, barriers. */
 static inline int32_t forward_step_bytes(int32_t wide, int32_t parts) { return wide * 128 * parts; }
 static inline int32_t forward_fixed_bytes(int32_t wide, int32_t parts)

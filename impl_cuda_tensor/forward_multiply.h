@@ -38,17 +38,17 @@ struct rings {
     ring_place weights, patch;
 };
 
-/* n pieces of a tile, right to f32. Each step's sum is drained at once: where sums under way are read in a later round,
+/* n pieces of a tile in f32. Each step's sum is drained at once: where sums under way are read in a later round,
  * the compiler makes the products wait for one another. */
-template <typename T, int PARTS, int HIGH, int WIDE>
+template <int HIGH, int WIDE>
 __device__ inline void add_pieces_f32(const cutensor_forward &f, const block_of &b, const int32_t (&base)[HIGH][2],
                                       int32_t n, rings &r, float (&sum)[HIGH * WIDE / 2])
 {
-    constexpr int N = WIDE / 2, STEP = WIDE * 128 * PARTS;
+    constexpr int N = WIDE / 2, STEP = WIDE * 128 * 2;
     const int32_t t = static_cast<int32_t>(threadIdx.x & 3);
     const bool first_lane = (threadIdx.x & 31) == 0;
     float step[HIGH][N];
-    uint32_t a[HIGH][16], low[HIGH][PARTS == 2 ? 16 : 1];
+    uint32_t a[HIGH][16], low[HIGH][16];
 #pragma unroll
     for (int i = 0; i < HIGH * N; i++) sum[i] = 0;
     for (int32_t k = 0; k < n; k++) {
@@ -61,20 +61,16 @@ __device__ inline void add_pieces_f32(const cutensor_forward &f, const block_of 
 #pragma unroll
             for (int u = 0; u < HIGH; u++) {
                 load_rows(a[u], rows, base[u][0] + walk.offset, base[u][1] + walk.offset, t);
-                if constexpr (PARTS == 2) {
 #pragma unroll
-                    for (int i = 0; i < 16; i++) low[u][i] = low_part(a[u][i]), a[u][i] = high_part(a[u][i]);
-                }
+                for (int i = 0; i < 16; i++) low[u][i] = low_part(a[u][i]), a[u][i] = high_part(a[u][i]);
                 products_begin();
-                if constexpr (PARTS == 2) {
 #pragma unroll
-                    for (int j = 0; j < 4; j++) { /* the small ones first */
-                        multiply(T(), step[u], low[u] + 4 * j, tile + 2 * j, j > 0);
-                        multiply(T(), step[u], a[u] + 4 * j, tile + WIDE * 8 + 2 * j, 1);
-                    }
+                for (int j = 0; j < 4; j++) { /* the small ones first */
+                    multiply(float(), step[u], low[u] + 4 * j, tile + 2 * j, j > 0);
+                    multiply(float(), step[u], a[u] + 4 * j, tile + WIDE * 8 + 2 * j, 1);
                 }
 #pragma unroll
-                for (int j = 0; j < 4; j++) multiply(T(), step[u], a[u] + 4 * j, tile + 2 * j, PARTS == 2 || j > 0);
+                for (int j = 0; j < 4; j++) multiply(float(), step[u], a[u] + 4 * j, tile + 2 * j, 1);
                 products_commit();
             }
             products_wait<HIGH - 1>();
@@ -90,7 +86,7 @@ __device__ inline void add_pieces_f32(const cutensor_forward &f, const block_of 
 #pragma unroll
             for (int u = 0; u < HIGH; u++) {
                 pin(a[u]);
-                if constexpr (PARTS == 2) pin(low[u]);
+                pin(low[u]);
             }
             if (first_lane) barrier_arrive(b.weights_free + 8 * r.weights.at);
             r.weights.next(FORWARD_STEPS);
@@ -178,8 +174,8 @@ __device__ inline void multiply_tiles(const cutensor_forward &f, const block_of 
                 base[u][h] =
                     f.patched ? patch_row(f.window, min(pixel + row, f.pixels - 1)) - patch_row(f.window, pixel) : row;
             }
-        if constexpr (PARTS == 2 || sizeof(R) > sizeof(T))
-            add_pieces_f32<T, PARTS, HIGH, WIDE>(f, b, base, n, r, sum);
+        if constexpr (PARTS == 2)
+            add_pieces_f32<HIGH, WIDE>(f, b, base, n, r, sum);
         else
             add_pieces_once<T, HIGH, WIDE>(f, b, base, n, r, sum);
         if (at.piece > 0)
@@ -218,7 +214,7 @@ cnn_status launch_forward(cuda_context *c, const cutensor_plan *p, const operand
                         dim3(static_cast<unsigned>(p->threads)), static_cast<size_t>(p->shared_bytes)};
     shape.overlaps = true;
 #define TILE(id, PARTS, WARPGROUPS, HIGH, WIDE)                                                                        \
-    if constexpr ((PARTS == 1 || sizeof(T) == 4) && FORWARD_TILE_FITS(HIGH, WIDE, sizeof(R) > sizeof(T)))              \
+    if constexpr (PARTS == 1 || sizeof(T) == 4)                                                                        \
         if (p->forward.tile == id && p->weights.parts == PARTS)                                                        \
             return cuda_launch(c, shape, err, implicit_gemm<T, R, PARTS, WARPGROUPS, HIGH, WIDE>, p->forward, o);
 #include "impl_cuda_tensor/tiles.inc"

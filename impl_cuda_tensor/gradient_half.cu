@@ -4,8 +4,7 @@
  * lies, 16 bytes at a time, rows of 64 channels; in NCHW as rows of 64 pixels. x's pixels, which are the columns of A,
  * are transposed on their way from a patch into registers (ldmatrix). Nothing is split, nothing rounded.
  *
- * Sums: where results are f32, each step of 64 pixels is a sum of its own, added to the others by the multiprocessor;
- * where they have 16 bits, all sums of a block stay in the tensor cores. */
+ * Sums: a block's stay in the tensor cores; sum.cu adds them up. */
 #include "impl_cuda_tensor/gradient_load.h"
 
 namespace
@@ -138,60 +137,44 @@ __device__ inline void load_pixels(uint32_t (&a)[16], uint32_t patch, const int3
     }
 }
 
-template <typename T, bool ROWS, int N>
-__device__ inline void multiply_pixels(float (&sum)[N], const uint32_t (&a)[16], uint64_t dy, bool anew)
+template <typename T, bool ROWS>
+__device__ inline void multiply_pixels(float (&sum)[32], const uint32_t (&a)[16], uint64_t dy)
 {
     products_begin();
 #pragma unroll
     for (int j = 0; j < 4; j++)
         if constexpr (ROWS)
-            multiply_by_rows(T(), sum, a + 4 * j, dy + 128 * j, !anew || j > 0);
+            multiply_by_rows(T(), sum, a + 4 * j, dy + 128 * j, 1);
         else
-            multiply(T(), sum, a + 4 * j, dy + 2 * j, !anew || j > 0);
+            multiply(T(), sum, a + 4 * j, dy + 2 * j, 1);
     products_commit();
 }
 
-/* 64 pixels for SLOTS slots. While a slot's are multiplied, the next one's are loaded, but where sums of one step take
- * the registers for that. */
-template <typename T, bool PROMOTED, bool ROWS, int SLOTS>
+/* 64 pixels for SLOTS slots. While a slot's are multiplied, the next one's are loaded. */
+template <typename T, bool ROWS, int SLOTS>
 __device__ inline void add_step(float (&sum)[3][32], uint32_t patch, const int32_t (&rows)[4],
                                 const int32_t (&offset)[3], uint32_t place, uint64_t dy)
 {
-    if constexpr (PROMOTED) {
-        float step[32];
-        uint32_t a[16];
+    uint32_t a[2][16];
+    load_pixels(a[0], patch, rows, offset[0], place);
 #pragma unroll
-        for (int v = 0; v < SLOTS; v++) {
-            load_pixels(a, patch, rows, offset[v], place);
-            multiply_pixels<T, ROWS>(step, a, dy, true);
-            products_wait<0>();
-            pin(step);
-            pin(a);
-#pragma unroll
-            for (int e = 0; e < 32; e++) sum[v][e] += step[e];
+    for (int v = 0; v < SLOTS; v++) {
+        multiply_pixels<T, ROWS>(sum[v], a[v & 1], dy);
+        if (v + 1 == SLOTS) break;
+        if (v > 0) {
+            products_wait<1>();
+            pin(a[(v + 1) & 1]);
         }
-    } else {
-        uint32_t a[2][16];
-        load_pixels(a[0], patch, rows, offset[0], place);
-#pragma unroll
-        for (int v = 0; v < SLOTS; v++) {
-            multiply_pixels<T, ROWS>(sum[v], a[v & 1], dy, false);
-            if (v + 1 == SLOTS) break;
-            if (v > 0) {
-                products_wait<1>();
-                pin(a[(v + 1) & 1]);
-            }
-            load_pixels(a[(v + 1) & 1], patch, rows, offset[v + 1], place);
-        }
-        products_wait<0>();
-#pragma unroll
-        for (int v = 0; v < SLOTS; v++) pin(sum[v]);
-        pin(a[0]);
-        pin(a[1]);
+        load_pixels(a[(v + 1) & 1], patch, rows, offset[v + 1], place);
     }
+    products_wait<0>();
+#pragma unroll
+    for (int v = 0; v < SLOTS; v++) pin(sum[v]);
+    pin(a[0]);
+    pin(a[1]);
 }
 
-template <typename T, bool PROMOTED, bool ROWS>
+template <typename T, bool ROWS>
 __device__ inline void add_unit(const cutensor_gradient &g, const block_of &b, float (&sum)[3][32], int32_t slots,
                                 const int32_t (&offset)[3], const lane_place &l, const unit_place &unit, uint32_t patch,
                                 const int32_t *row, ring_place &step)
@@ -201,18 +184,18 @@ __device__ inline void add_unit(const cutensor_gradient &g, const block_of &b, f
         barrier_wait(b.step_full + 8 * step.at, step.parity);
         const uint64_t dy = tile_descriptor(b.steps + static_cast<uint32_t>(step.at * STEP_BYTES));
         if (slots == 3)
-            add_step<T, PROMOTED, ROWS, 3>(sum, patch, rows, offset, l.place, dy);
+            add_step<T, ROWS, 3>(sum, patch, rows, offset, l.place, dy);
         else if (slots == 2)
-            add_step<T, PROMOTED, ROWS, 2>(sum, patch, rows, offset, l.place, dy);
+            add_step<T, ROWS, 2>(sum, patch, rows, offset, l.place, dy);
         else if (slots == 1)
-            add_step<T, PROMOTED, ROWS, 1>(sum, patch, rows, offset, l.place, dy);
+            add_step<T, ROWS, 1>(sum, patch, rows, offset, l.place, dy);
         __syncwarp();
         if (l.lane == 0) barrier_arrive(b.step_free + 8 * step.at);
         step.next(g.steps);
     }
 }
 
-template <typename T, bool PROMOTED, bool ROWS>
+template <typename T, bool ROWS>
 __device__ inline void multiply_units(const cutensor_gradient &g, const block_of &b, float *partials)
 {
     const lane_place l = lane_of(static_cast<int32_t>(threadIdx.x));
@@ -229,8 +212,8 @@ __device__ inline void multiply_units(const cutensor_gradient &g, const block_of
         for (; u < end; u++) {
             barrier_wait(b.patch_full + 8 * patch.at, patch.parity);
             const int32_t *row = at_address<int32_t>(b.rows) + patch.at * sizes<T>::CHUNK_MOST + l.pixel;
-            add_unit<T, PROMOTED, ROWS>(g, b, sum, slots, offset, l, unit_at(g, u),
-                                        b.patches + static_cast<uint32_t>(patch.at * g.patch_bytes), row, step);
+            add_unit<T, ROWS>(g, b, sum, slots, offset, l, unit_at(g, u),
+                              b.patches + static_cast<uint32_t>(patch.at * g.patch_bytes), row, step);
             __syncwarp();
             if (l.lane == 0) barrier_arrive(b.patch_free + 8 * patch.at);
             patch.next(g.patches);
@@ -239,7 +222,7 @@ __device__ inline void multiply_units(const cutensor_gradient &g, const block_of
     }
 }
 
-template <typename T, bool PROMOTED, bool ROWS>
+template <typename T, bool ROWS>
 __global__ void __launch_bounds__(GRADIENT_THREADS, 1)
     weight_gradient_half(const cutensor_gradient g, const gradient_operands o)
 {
@@ -247,7 +230,7 @@ __global__ void __launch_bounds__(GRADIENT_THREADS, 1)
     const int32_t thread = static_cast<int32_t>(threadIdx.x) - 384;
     if (thread < 0) {
         REGISTERS_MORE(160);
-        multiply_units<T, PROMOTED, ROWS>(g, b, o.partials);
+        multiply_units<T, ROWS>(g, b, o.partials);
     } else {
         REGISTERS_LESS(32);
         if (thread < 64)
@@ -257,14 +240,13 @@ __global__ void __launch_bounds__(GRADIENT_THREADS, 1)
     }
 }
 
-template <typename T, bool PROMOTED>
+template <typename T>
 cnn_status launch(cuda_context *c, const cutensor_plan *p, const gradient_operands &o, cnn_error *err)
 {
     const cuda_shape shape = {"weight_gradient_half", dim3(static_cast<unsigned>(p->blocks)), dim3(GRADIENT_THREADS),
                               static_cast<size_t>(p->shared_bytes)};
-    if (p->gradient.dy_channel == 1)
-        return cuda_launch(c, shape, err, weight_gradient_half<T, PROMOTED, true>, p->gradient, o);
-    return cuda_launch(c, shape, err, weight_gradient_half<T, PROMOTED, false>, p->gradient, o);
+    if (p->gradient.dy_channel == 1) return cuda_launch(c, shape, err, weight_gradient_half<T, true>, p->gradient, o);
+    return cuda_launch(c, shape, err, weight_gradient_half<T, false>, p->gradient, o);
 }
 
 } // namespace
@@ -273,14 +255,7 @@ cnn_status cutensor_gradient_half_run(cuda_context *c, const cutensor_plan *p, c
                                       void *partials, cnn_error *err)
 {
     const gradient_operands o = {x, dy, static_cast<float *>(partials)};
-    switch (p->bias.t.dtype) {
-    case CNN_F16:
-        return launch<__half, false>(c, p, o, err);
-    case CNN_BF16:
-        return launch<__nv_bfloat16, false>(c, p, o, err);
-    case CNN_F16_F16_F32:
-        return launch<__half, true>(c, p, o, err);
-    default:
-        return launch<__nv_bfloat16, true>(c, p, o, err);
-    }
+    const cnn_dtype dtype = p->bias.t.dtype;
+    return dtype == CNN_F16 || dtype == CNN_F16_F16_F32 ? launch<__half>(c, p, o, err)
+                                                        : launch<__nv_bfloat16>(c, p, o, err);
 }

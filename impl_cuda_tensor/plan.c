@@ -260,12 +260,10 @@ static fitted choose_tile(const cutensor_forward *f, const cnn_conv_desc *d, con
                           int64_t sms)
 {
     const int parts = parts_of(d);
-    const bool sums_apart = has_half(d) && !cnn_is_half(d->t.dtype);
     fitted best = {.tile = NULL};
     for (int i = 0; i < TILES; i++) {
         const int64_t wish = knobs[CUTENSOR_KNOB_TILE];
         if (tiles[i].parts != parts || (wish != 0 && wish != tiles[i].id)) continue;
-        if (!FORWARD_TILE_FITS(tiles[i].high, tiles[i].wide, sums_apart)) continue;
         const fitted r = fit_tile(f, &tiles[i], room, sms, knobs[CUTENSOR_KNOB_PATCH]);
         if (best.tile == NULL || r.cost < best.cost) best = r;
     }
@@ -338,7 +336,7 @@ static cnn_status plan_forward(const cuda_context *c, const cnn_request *r, cons
     f->pixels = (int32_t)(d->mb * f->window.oh * f->window.ow);
     const fitted tile = choose_tile(f, d, r->knobs, room, sms);
     if (tile.tile == NULL)
-        return CNN_FAIL(err, CNN_UNSUPPORTED, "there is no tile %lld for this math and type",
+        return CNN_FAIL(err, CNN_UNSUPPORTED, "there is no tile %lld for this math",
                         (long long)r->knobs[CUTENSOR_KNOB_TILE]);
     put_tile(f, &tile, room);
     if (f->buffers < 2)

@@ -16,7 +16,9 @@
  *
  * What the sum itself is worth, positive.c tells. */
 #include "engine.h"
+#include "harness/base/text.h"
 #include "precision.h"
+#include "precision_factors.h"
 #include "verify/oracle/element.h"
 #include "verify/oracle/lines.h"
 
@@ -111,21 +113,25 @@ static void fill(vf_case *c, bool normwise, int64_t *singles)
 
 /* ---- What must come out: each element of y, dx or dw is the product of its channel's single, or 0. */
 
+typedef struct factors {
+    double first, second; /* of x, w, dy as they stand there, those two that are factors */
+} factors;
+
 typedef struct expectation {
     const double *x, *w, *dy; /* the two factors */
-    double *products;
+    factors *products;
 } expectation;
 
 static void expect(void *user, const vf_product *p)
 {
     const expectation *e = user;
-    if (e->dy == NULL) e->products[p->y] = e->w[p->w] * e->x[p->x];
-    if (e->x == NULL) e->products[p->x] = e->w[p->w] * e->dy[p->y];
-    if (e->w == NULL) e->products[p->w] = e->dy[p->y] * e->x[p->x];
+    if (e->dy == NULL) e->products[p->y] = (factors){e->x[p->x], e->w[p->w]};
+    if (e->x == NULL) e->products[p->x] = (factors){e->w[p->w], e->dy[p->y]};
+    if (e->w == NULL) e->products[p->w] = (factors){e->x[p->x], e->dy[p->y]};
 }
 
 /* products: zeros, as many as the result has elements. */
-static void expect_all(const vf_case *c, const cnn_conv_desc *d, const int64_t *singles, double *products)
+static void expect_all(const vf_case *c, const cnn_conv_desc *d, const int64_t *singles, factors *products)
 {
     const vf_call *call = &c->call;
     const sparse s = sparse_of(call->problem, call->dir);
@@ -141,6 +147,7 @@ enum { ROUNDS = 4, ENOUGH = 64, SAMPLES = 1024, ERRORS_MAX = ENOUGH + SAMPLES };
 typedef struct errors {
     double list[ERRORS_MAX], sizes;
     int count;
+    vf_votes votes; /* of f32: what the factors were rounded to */
 } errors;
 
 static int compare_doubles(const void *a, const void *b)
@@ -150,15 +157,16 @@ static int compare_doubles(const void *a, const void *b)
 }
 
 /* Of up to SAMPLES elements, corners, borders and tails among them, those that are a product. */
-static void take_errors(errors *all, const cnn_operand *o, uint64_t seed, const double *products, const double *got,
+static void take_errors(errors *all, const cnn_operand *o, uint64_t seed, const factors *products, const double *got,
                         const vf_rounding *bounds)
 {
     cnn_rng rng = rng_stream(seed, 77);
     for (int64_t i = 0; i < SAMPLES && i < o->count; i++) {
         const int64_t at = o->count <= SAMPLES ? i : vf_sample_index(o, i, &rng);
-        const double size = fabs(products[at]);
+        const double product = products[at].first * products[at].second, size = fabs(product);
         if (!(size > 0.0)) continue;
-        const double stored = vf_storing(bounds, size, 0.0), off = fabs(got[at] - products[at]);
+        const double stored = vf_storing(bounds, size, 0.0), off = fabs(got[at] - product);
+        vf_votes_add(&all->votes, products[at].first, products[at].second, got[at]);
         const double error = vf_finite(got[at]) ? fmax(0.0, off - stored) : (double)INFINITY;
         all->sizes += size;
         all->list[all->count++] = bounds->normwise ? error : error / size;
@@ -169,6 +177,18 @@ static double ninth_tenth(errors *all, bool normwise)
 {
     qsort(all->list, (size_t)all->count, sizeof all->list[0], compare_doubles);
     return all->list[9 * all->count / 10] / (normwise ? all->sizes / all->count : 1.0);
+}
+
+/* Which factor lost bits, where the results say so. */
+static bool narrowed_factors(const vf_subject *s, const errors *all, char *text, size_t size)
+{
+    static const char *const first[] = {[CNN_FWD] = "x", [CNN_BWD_D] = "w", [CNN_BWD_W] = "x"};
+    static const char *const second[] = {[CNN_FWD] = "w", [CNN_BWD_D] = "dy", [CNN_BWD_W] = "dy"};
+    const bool turned = s->problem->op == CNN_OP_DECONV; /* the convolution's x is dy here, its dy x */
+    if (turned && s->dir == CNN_FWD) return vf_votes_text(&all->votes, "w", "x", text, size);
+    if (turned && s->dir == CNN_BWD_D) return vf_votes_text(&all->votes, "dy", "w", text, size);
+    if (turned) return vf_votes_text(&all->votes, "dy", "x", text, size);
+    return vf_votes_text(&all->votes, first[s->dir], second[s->dir], text, size);
 }
 
 static void judge(const vf_subject *s, errors *all, verify_result *result)
@@ -199,10 +219,13 @@ static void judge(const vf_subject *s, errors *all, verify_result *result)
         if (result->taps > 0)
             snprintf(bits, sizeof bits, " (%d of %d bits, in sums of up to %lld products)", result->bits_kept,
                      result->bits_full, (long long)result->taps);
+        char narrowed[96];
         vf_set(result, VERIFY_FAILED,
                "says %s, computes %s%s: one product in ten is off by more than %.2g of its size, %s%s%.2g are allowed",
                precisions[allowed].name, found < PRECISIONS ? precisions[found].name : "something else", bits, error,
                r.transform != NULL ? r.transform : "", r.transform != NULL ? ": " : "", limit);
+        if (s->problem->u.type.dtype == CNN_F32 && narrowed_factors(s, all, narrowed, sizeof narrowed))
+            cnn_append(result->reason, sizeof result->reason, "; %s", narrowed);
     }
 }
 
@@ -219,7 +242,7 @@ static cnn_status probe(const vf_subject *s, uint64_t seed, errors *all, cnn_err
     const int at = vf_index(c.call.operands, c.call.count, outputs[s->dir]);
     const cnn_operand *o = &c.call.operands[at];
     int64_t *singles = malloc((size_t)singles_of(&d, sparse_of(s->problem, s->dir)) * sizeof *singles);
-    double *products = calloc((size_t)o->count, sizeof *products);
+    factors *products = calloc((size_t)o->count, sizeof *products);
     if (singles == NULL || products == NULL)
         status = CNN_FAIL(err, CNN_OUT_OF_MEMORY, "no memory for %lld products", (long long)o->count);
     if (status == CNN_OK) fill(&c, s->rounding.normwise, singles);

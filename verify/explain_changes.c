@@ -1,6 +1,7 @@
 /* explain_changes.c: cases as mistakes would have them: see explain.h. */
 #include "explain.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 static double *input(const vf_case *c, const char *name, const cnn_operand **operand)
@@ -158,6 +159,60 @@ bool vf_change_groups_all_first(vf_case *c, const vf_case *earlier)
 {
     (void)earlier;
     return group_channels(c, 0);
+}
+
+/* ---- Padding: x with what would stand around it, in place of zeros. */
+
+static int64_t clamped(int64_t i, int64_t n) { return i < 0 ? 0 : i < n ? i : n - 1; }
+static int64_t mirrored(int64_t i, int64_t n) { return i < 0 ? -i : i < n ? i : 2 * (n - 1) - i; }
+static int64_t joined(int64_t i, int64_t n) { return (i % n + n) % n; }
+
+static bool has_border(const cnn_conv_desc *d)
+{
+    const int64_t most_h = d->ph > d->ph_r ? d->ph : d->ph_r, most_w = d->pw > d->pw_r ? d->pw : d->pw_r;
+    const bool inside = d->ph >= 0 && d->pw >= 0 && d->ph_r >= 0 && d->pw_r >= 0 && most_h < d->ih && most_w < d->iw;
+    return inside && most_h + most_w > 0;
+}
+
+static bool fill_border(vf_case *c, int64_t (*source)(int64_t i, int64_t n))
+{
+    cnn_conv_desc *d = &c->problem.u.conv;
+    const int at = vf_index(c->call.operands, c->call.count, "x");
+    if (c->problem.op != CNN_OP_CONV || at < 0 || c->call.operands[at].access != CNN_IN || !has_border(d)) return false;
+    const int64_t ih = d->ih + d->ph + d->ph_r, iw = d->iw + d->pw + d->pw_r, planes = d->mb * d->ic;
+    double *wide = malloc((size_t)(planes * ih * iw) * sizeof *wide), *x = c->before[at];
+    if (wide == NULL) return false;
+    for (int64_t p = 0; p < planes; p++)
+        for (int64_t h = 0; h < ih; h++)
+            for (int64_t v = 0; v < iw; v++)
+                wide[(p * ih + h) * iw + v] =
+                    x[(p * d->ih + source(h - d->ph, d->ih)) * d->iw + source(v - d->pw, d->iw)];
+    free(x);
+    c->before[at] = wide;
+    c->call.in[at] = wide;
+    c->call.operands[at].dims[2] = d->ih = ih;
+    c->call.operands[at].dims[3] = d->iw = iw;
+    c->call.operands[at].count = planes * ih * iw;
+    d->ph = d->pw = d->ph_r = d->pw_r = 0;
+    return true;
+}
+
+bool vf_change_border_repeated(vf_case *c, const vf_case *earlier)
+{
+    (void)earlier;
+    return fill_border(c, clamped);
+}
+
+bool vf_change_border_mirrored(vf_case *c, const vf_case *earlier)
+{
+    (void)earlier;
+    return fill_border(c, mirrored);
+}
+
+bool vf_change_border_joined(vf_case *c, const vf_case *earlier)
+{
+    (void)earlier;
+    return fill_border(c, joined);
 }
 
 /* ---- Inputs of an earlier call. */

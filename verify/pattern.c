@@ -9,9 +9,13 @@
 
 /* The sizes, and what follows from two of them. */
 static const char *const names[PATTERN_SIZES] = {
-    "g",           "sh",        "sw",        "dh", "dw", "kh", "kw", "ph", "pw", "ic/g", "ph_r not ph",
-    "pw_r not pw", "size of y", "size of x", "mb", "ic", "oc", "ih", "iw", "oh", "ow"};
-enum { FLAGS_FROM = 10, FLAGS_TO = 12 }; /* these are true or false */
+    "g",           "sh",         "sw",        "dh",        "dw", "kh", "kw", "ph", "pw", "ic/g", "ph_r not ph",
+    "pw_r not pw", "ic/g*kh*kw", "size of y", "size of x", "mb", "ic", "oc", "ih", "iw", "oh",   "ow"};
+enum {
+    MULTIPLES_FROM = 5,
+    FLAGS_FROM = 10,
+    FLAGS_TO = 12
+}; /* flags are true or false; multiples are asked of others */
 
 static void sizes_of(const cnn_problem *p, int64_t sizes[PATTERN_SIZES])
 {
@@ -28,6 +32,7 @@ static void sizes_of(const cnn_problem *p, int64_t sizes[PATTERN_SIZES])
                                         d.ic / d.g,
                                         d.ph_r != d.ph,
                                         d.pw_r != d.pw,
+                                        d.ic / d.g * d.kh * d.kw,
                                         d.mb * d.oc * d.oh * d.ow,
                                         d.mb * d.ic * d.ih * d.iw,
                                         d.mb,
@@ -86,17 +91,33 @@ static void range(const verify_pattern *p, int size, bool failed, int64_t *least
     }
 }
 
-/* Whether it fails just where the size is `value`; with `of`, where it is no multiple of `value`. */
-static bool parts(const verify_pattern *p, int size, int64_t value, bool of)
+/* Whether it fails just where the size is `value`; a multiple of it; none. */
+enum question { VALUE, MULTIPLE, NO_MULTIPLE };
+static bool parts(const verify_pattern *p, int size, int64_t value, enum question question)
 {
     for (int i = 0; i < p->count; i++) {
         const int64_t v = p->cases[i].sizes[size];
-        if ((of ? v % value != 0 : v == value) != p->cases[i].failed) return false;
+        const bool so = question == VALUE ? v == value : (v % value == 0) == (question == MULTIPLE);
+        if (so != p->cases[i].failed) return false;
     }
     return true;
 }
 
-/* The rule that this one size tells, or "": above or below a value; `exact`: at one value, or at no multiple. */
+/* "ic is no multiple of 16", "kh is even"; "" if nothing of the kind parts them. */
+static void multiple_of(const verify_pattern *p, int size, char *text, size_t room)
+{
+    text[0] = '\0';
+    if (size < MULTIPLES_FROM || (size >= FLAGS_FROM && size < FLAGS_TO)) return;
+    for (int of = 64; of > 2; of /= 2)
+        if (parts(p, size, of, NO_MULTIPLE)) {
+            snprintf(text, room, "%s is no multiple of %d", names[size], of);
+            return;
+        }
+    if (parts(p, size, 2, NO_MULTIPLE)) snprintf(text, room, "%s is odd", names[size]);
+    if (parts(p, size, 2, MULTIPLE)) snprintf(text, room, "%s is even", names[size]);
+}
+
+/* The rule that this one size tells, or "": above or below a value; `exact`: at one value, at multiples, at none. */
 static void rule_of(const verify_pattern *p, int size, bool exact, char *text, size_t room)
 {
     int64_t least, most, other_least, other_most;
@@ -104,13 +125,11 @@ static void rule_of(const verify_pattern *p, int size, bool exact, char *text, s
     range(p, size, false, &other_least, &other_most);
     text[0] = '\0';
     if (exact) {
-        if (least == most && parts(p, size, least, false))
+        if (least == most && parts(p, size, least, VALUE))
             snprintf(text, room, "%s = %lld", names[size], (long long)least);
-        for (int of = 64; text[0] == '\0' && of >= 2; of /= 2)
-            if (size >= FLAGS_TO && parts(p, size, of, true))
-                snprintf(text, room, "%s is no multiple of %d", names[size], of);
+        if (text[0] == '\0') multiple_of(p, size, text, room);
     } else if (size >= FLAGS_FROM && size < FLAGS_TO) {
-        if (parts(p, size, 1, false)) snprintf(text, room, "%s", names[size]);
+        if (parts(p, size, 1, VALUE)) snprintf(text, room, "%s", names[size]);
     } else if (least > other_most) {
         snprintf(text, room, "%s > %lld", names[size], (long long)other_most);
     } else if (most < other_least) {

@@ -5,7 +5,7 @@
 
 #include "verify.h"
 
-enum { PATTERN_SIZES = 21, PATTERN_CASES = 400, PATTERNS_MAX = 64, PATTERN_NAME_MAX = 3 * CNN_NAME_MAX };
+enum { PATTERN_SIZES = 22, PATTERN_CASES = 400, PATTERNS_MAX = 64, PATTERN_NAME_MAX = 3 * CNN_NAME_MAX };
 
 typedef struct verify_pattern { /* one algorithm's convolutions in one direction and type */
     char name[PATTERN_NAME_MAX];
