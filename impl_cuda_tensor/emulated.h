@@ -132,27 +132,42 @@ template <> struct emulated_factor<float> {
     }
 };
 
-/* Toward zero, of 24 bits. */
+/* Toward zero, of 24 bits. (The number before a float has the bits before its own.) */
 static inline float emulated_cut(double v)
 {
     const float rounded = static_cast<float>(v);
-    return fabs(static_cast<double>(rounded)) > fabs(v) ? nextafterf(rounded, 0.0f) : rounded;
+    return fabs(static_cast<double>(rounded)) > fabs(v) ? __uint_as_float(__float_as_uint(rounded) - 1) : rounded;
+}
+
+/* 2^e of a positive, normal number, 2^e <= v < 2^(e+1). */
+static inline double emulated_binade(double v)
+{
+    uint64_t bits;
+    memcpy(&bits, &v, sizeof bits);
+    bits &= UINT64_C(0x7ff) << 52;
+    memcpy(&v, &bits, sizeof v);
+    return v;
 }
 
 /* The adders shift all terms to the largest one's place and drop what lies more than two bits below its 24 (Fasi et
  * al., "Numerical behavior of NVIDIA tensor cores", PeerJ Computer Science 7, 2021), so that a tiny term takes nothing
- * from a large sum. */
+ * from a large sum. Sums of f32 terms are no denormal doubles, and 26 bits of a few are an integer. */
 static inline float emulated_sum(const double *terms, int count)
 {
-    double most = 0.0, sum = 0.0;
-    for (int i = 0; i < count; i++) most = fmax(most, fabs(terms[i]));
-    if (!(most > 0.0) || isinf(most)) {
+    double most = 0.0, sum = 0.0, finite = 0.0;
+    for (int i = 0; i < count; i++) {
+        const double size = fabs(terms[i]);
+        if (size > most) most = size;
+        finite += terms[i] - terms[i];
+    }
+    if (!(most > 0.0) || !(finite == 0.0)) {
         for (int i = 0; i < count; i++) sum += terms[i];
         return static_cast<float>(sum);
     }
-    const double grid = ldexp(1.0, ilogb(most) - 25);
-    for (int i = 0; i < count; i++) sum += trunc(terms[i] / grid) * grid;
-    return emulated_cut(sum);
+    const double grid = emulated_binade(most) * 0x1p-25, of_grid = 1.0 / grid;
+    int64_t steps = 0;
+    for (int i = 0; i < count; i++) steps += static_cast<int64_t>(terms[i] * of_grid);
+    return emulated_cut(static_cast<double>(steps) * grid);
 }
 
 /* Where the swizzle puts the word of this address. */

@@ -69,6 +69,9 @@ cnn_status cuda_pointwise_supports(const cnn_request *r, cnn_error *err)
     const cnn_op op = r->problem->op;
     const cnn_type *t = &r->problem->u.type;
     const cnn_dtype weights = cnn_weights_dtype(op, t->dtype);
+    if (cnn_is_joined(t->dtype))
+        return CNN_FAIL(err, CNN_UNSUPPORTED, "%s of dtype %s: it has no factors of another type than its results",
+                        cnn_op_name(op), cnn_dtype_name(t->dtype));
     if (t->weights != weights)
         return CNN_FAIL(err, CNN_UNSUPPORTED, "%s of dtype %s with weights in %s: here they are in %s", cnn_op_name(op),
                         cnn_dtype_name(t->dtype), cnn_dtype_name(t->weights), cnn_dtype_name(weights));

@@ -41,7 +41,7 @@ done
 timed=(--peaks none --max-time 0.01 --min-time 0.001 --quiet)
 says 0 'kernel:conv .*PASSED' bench --kernel $kernels/conv.c:conv --args $conv --problem $problem "${timed[@]}"
 says 0 '2 timed and verified' bench --kernel $kernels/conv.c:conv --args $conv --impl kernel,cpu:naive --problem $problem "${timed[@]}"
-says 0 'conv +0 +0 +20 ' verify --kernel $kernels/conv.c:conv --args $conv --fuzz 20 --quiet
+says 0 'conv +0 +0 +20 ' verify --kernel $kernels/conv.c:conv --args $conv --fuzz 20 --seed 1 --quiet
 says 0 ' 1 PASSED' verify --kernel $kernels/conv.c:conv --args $conv --impl kernel+cpu --net thesis
 changed wrong 's/i < kh/i < kh - 1/'
 says 1 'conv1.*FAILED|1 FAILED' verify --kernel "$tmp/wrong.c:conv" --args $conv --impl kernel+cpu --net thesis
