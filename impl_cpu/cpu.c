@@ -20,6 +20,8 @@ static const cnn_algorithm algorithms[CPU_ALGORITHM_COUNT] = {
      CPU_IM2COL},
     {"winograd", "F(4x4,3x3) with lanes of channels: 3x3 kernels of stride 1", CONVS,
      CNN_ALGO_DETERMINISTIC | CNN_ALGO_TRANSFORMS, 96, CPU_WINOGRAD},
+    {"depthwise", "groups of one input channel: sums of few terms, lanes of pixels or of channels", CONVS,
+     CNN_ALGO_DETERMINISTIC, 1, CPU_DEPTHWISE},
     {"gemm", "matrix products by OpenBLAS", BIT(FC), CNN_ALGO_DETERMINISTIC, 1, CPU_GEMM},
     {"naive", "the defining loops as they stand", WITH_DEPTH | BIT(FC), CNN_ALGO_DETERMINISTIC, 1, CPU_NAIVE},
     {"default", "the one kernel of an operation without a choice", EVERY_OTHER, CNN_ALGO_DETERMINISTIC, 1, CPU_DEFAULT},

@@ -239,6 +239,12 @@ static inline bool takes(const cpu_session *s, const cnn_problem *p, cnn_dir dir
     return cnn_impl_cpu()->supports(s->context, &request, &ignored) == CNN_OK;
 }
 
+/* Whether it may refuse a problem that has nothing wrong with it. */
+static inline bool is_choosy(const cnn_algorithm *algorithm)
+{
+    return algorithm->flags & CNN_ALGO_TRANSFORMS || strcmp(algorithm->name, "depthwise") == 0;
+}
+
 /* How far a transform's result may be from the sum of whole numbers: what rounding comes to beside the largest. */
 static inline double allowed(const cnn_problem *p, const operand *o, uint32_t flags)
 {

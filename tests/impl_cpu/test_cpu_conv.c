@@ -34,6 +34,11 @@ static const shape shapes[] = {
     {"3x3, tiles that hang over", 1, 3, 5, 9, 11, 6, 3, 3, 1, 1, 1, 1, 1, 1, 0, 0},
     {"3x3 without padding, groups", 2, 2, 34, 10, 7, 38, 3, 3, 1, 1, 0, 0, 0, 0, 0, 0},
     {"3x3, rows of several strips", 1, 1, 2, 5, 150, 3, 3, 3, 1, 1, 3, 2, 3, 2, 0, 0},
+    {"depthwise", 19, 2, 19, 9, 21, 19, 3, 3, 1, 1, 1, 1, 1, 1, 0, 0},
+    {"depthwise, parts of a batch", 3, 40, 3, 4, 5, 3, 3, 3, 1, 1, 1, 1, 1, 1, 0, 0},
+    {"depthwise, strides, dilation", 5, 2, 5, 13, 17, 5, 5, 3, 3, 2, 2, 1, 2, 1, 0, 1},
+    {"depthwise, two outputs a channel", 4, 2, 4, 13, 37, 8, 3, 5, 2, 3, 2, 4, 1, 3, 1, 0},
+    {"depthwise, taps beyond registers", 2, 2, 2, 11, 40, 2, 7, 5, 1, 1, 3, 2, 3, 2, 0, 0},
     {"tails of channels and images", 1, 17, 9, 5, 5, 21, 3, 3, 1, 1, 1, 1, 1, 1, 0, 0},
 };
 
@@ -56,7 +61,7 @@ static void check_variant(const cpu_session *sessions, const shape *s, int v)
             const cnn_algorithm *algorithm = &cpu->algorithms[a];
             if (!(algorithm->ops & 1u << CNN_OP_CONV)) continue;
             if (strcmp(algorithm->name, "naive") == 0 && i != NAIVE_IN) continue;
-            if (algorithm->flags & CNN_ALGO_TRANSFORMS && !takes(&sessions[i], &p, dir, algorithm)) continue;
+            if (is_choosy(algorithm) && !takes(&sessions[i], &p, dir, algorithm)) continue;
             run(&sessions[i], &p, dir, algorithm, beta, &all);
             check_exact(s->what, &p, dir, algorithm, &all);
         }

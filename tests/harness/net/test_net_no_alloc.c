@@ -56,7 +56,7 @@ static bool after_first_step(void *user, int64_t done, int64_t total)
     return true;
 }
 
-/* A transform does not take every kernel: true if it takes this network's. */
+/* A transform does not take every kernel, nor does depthwise: true if it takes this network's. */
 static bool check(const cnn_session *session, const char *net, const cnn_algorithm *row, const dataset *data,
                   bool host_data)
 {
@@ -71,7 +71,7 @@ static bool check(const cnn_session *session, const char *net, const cnn_algorit
     OK(cnn_optimizer_parse("adam", &params.optimizer, err));
     cnn_error why;
     const cnn_status opened = trainer_open(session, n, data, &params, &t, &why);
-    if (opened == CNN_UNSUPPORTED && row->flags & CNN_ALGO_TRANSFORMS) {
+    if (opened == CNN_UNSUPPORTED && (row->flags & CNN_ALGO_TRANSFORMS || strcmp(algorithm, "depthwise") == 0)) {
         cnn_net_free(n);
         return false;
     }
@@ -99,6 +99,7 @@ static void test_no_allocation(void **state)
         const cnn_algorithm *row = &session.impl->algorithms[i];
         const bool thesis = check(&session, "thesis", row, &data, i % 2);
         const bool every = check(&session, "every_layer", row, &odd, i % 2 == 0);
+        if (strcmp(row->name, "depthwise") == 0) continue; /* no network here has such layers alone */
         if (!thesis || !every) assert_true(check(&session, "awnn_resnet", row, &tiny, i % 2)); /* 3x3 kernels alone */
     }
     dataset_free(&data);
