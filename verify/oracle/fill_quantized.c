@@ -1,10 +1,10 @@
 /* fill_quantized.c: the data of a problem whose results are quantized (cnn_quantization).
  *
- * x and w are of the whole range, their ends often among them; a weight has another sign than its neighbour: pixels are
- * not negative, and all results of a channel were on one side else. The scale is such that results are spread over the
- * range of y, and beyond both of its ends. With a scale for each channel, the weights of each third channel are of the
- * whole range, those of its neighbours of a quarter or a sixteenth of it, and the scales are as much larger: results
- * are as spread as the others', and a channel that takes its neighbour's scale is far off.
+ * x and w are of the whole range, their ends often among them. The scale is such that results are spread over the range
+ * of y, and beyond both of its ends; where x is on one side of its zero point, the weights of a channel add up to
+ * little, for all of its results were on one side else. With a scale for each channel, the weights of each third
+ * channel are of the whole range, those of its neighbours of a quarter or a sixteenth of it, and the scales are as much
+ * larger: results are as spread as the others', and a channel that takes its neighbour's scale is far off.
  *
  * Integers: the scale is a power of two. Variant 0 has products in the middle between two whole numbers: x - zero_x and
  * w are multiples of 16 (of 4, of 1), so that a product is either whole or a few halvings away from it. Reals: the
@@ -50,12 +50,6 @@ static double draw(const numbers *n, cnn_rng *rng)
     return n->zero + n->step * (double)m;
 }
 
-/* The same number with the other sign, as near as there is one. */
-static double opposite(const numbers *n, double v)
-{
-    return fmin(fmax(-v, n->step * (double)n->first), n->step * (double)n->last);
-}
-
 /* The root mean square of what is multiplied. */
 static double size_of(const numbers *n)
 {
@@ -96,6 +90,22 @@ static void fill_bias(const vf_case *c, const cnn_operand *o, double density, cn
     }
 }
 
+/* Turns weights of a channel until their mean, times that of x, is no more than half of what results are spread. */
+static void balance(const vf_case *c, const numbers *w, double *v, int64_t count)
+{
+    const numbers x = numbers_of(c, true, 1.0);
+    const double least = x.step * (double)x.first, most = x.step * (double)x.last, mean = fabs(least + most) / 2.0;
+    const double spread = (most - least) / sqrt(12.0) * size_of(w) * sqrt((double)count);
+    double sum = 0.0;
+    for (int64_t i = 0; i < count; i++) sum += v[i];
+    for (int64_t i = 0; i < count && fabs(sum) * mean > 0.5 * spread; i++) {
+        const double turned = fmin(fmax(-v[i], w->step * (double)w->first), w->step * (double)w->last);
+        if (!(fabs(sum - v[i] + turned) < fabs(sum))) continue;
+        sum += turned - v[i];
+        v[i] = turned;
+    }
+}
+
 void vf_fill_quantized(const vf_case *c, const cnn_operand *o, double density, cnn_rng *rng, double *v)
 {
     const bool w = strcmp(o->name, "w") == 0;
@@ -110,12 +120,10 @@ void vf_fill_quantized(const vf_case *c, const cnn_operand *o, double density, c
     const int64_t line = w ? o->count / o->dims[0] : o->count;
     for (int64_t first = 0; first < o->count; first += line) {
         const numbers n = numbers_of(c, !w, w ? share_of(c, first / line) : 1.0);
-        double last = 0.0;
         for (int64_t i = first; i < first + line; i++) {
             v[i] = draw(&n, rng);
-            if (w && i > first && v[i] * last > 0.0) v[i] = opposite(&n, v[i]);
-            last = v[i];
             if (w && !(rng_unit(rng) < density)) v[i] = 0.0;
         }
+        if (w) balance(c, &n, v + first, line);
     }
 }
