@@ -141,7 +141,8 @@ void vf_tell_failure(const vf_subject *s, const vf_case *c, const vf_run *run, c
 static inline int vf_variants_of(const vf_subject *s)
 {
     const bool replaces = cnn_is_weighted(s->problem) && s->algorithm->flags & CNN_ALGO_REPLACES &&
-                          (cnn_is_half(s->problem->u.type.dtype) || cnn_sums_whole(s->problem->u.type.dtype));
+                          (cnn_is_half(s->problem->u.type.dtype) || cnn_sums_whole(s->problem->u.type.dtype)) &&
+                          !cnn_is_quantized(s->problem->u.type.dtype); /* which always replace */
     return replaces ? 1 : vf_variants(s->problem, s->dir);
 }
 

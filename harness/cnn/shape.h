@@ -136,8 +136,9 @@ static inline bool cnn_is_weighted(const cnn_problem *problem)
 /* How results are quantized; all 0 where they are not. */
 static inline cnn_quantization cnn_quantization_of(const cnn_problem *problem)
 {
+    const cnn_quantization none = {0, 0, false};
     if (problem->op == CNN_OP_FC) return problem->u.fc.quant;
-    return cnn_is_conv(problem) ? problem->u.conv.quant : (cnn_quantization){0, 0, false};
+    return cnn_is_conv(problem) ? problem->u.conv.quant : none;
 }
 
 /* State vectors an optimizer keeps beside the weights: 0, 1 or 2. */

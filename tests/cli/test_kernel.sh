@@ -83,6 +83,7 @@ says 0 '30 of 30 cases: 0 FAILED' verify --args $q8 --fuzz 30 --seed 1 --quiet -
 says 0 'kernel:conv .*PASSED' bench "${quantized[@]}" --kernel $kernels/conv_q8.c:conv "${timed[@]}"
 sed 's/rintf(/truncf(/' $kernels/conv_q8.c >"$tmp/cut.c"
 says 1 'fractions are cut off' verify "${quantized[@]}" --kernel "$tmp/cut.c:conv"
+says 1 'kernel:conv .*y is not equal' bench "${quantized[@]}" --kernel "$tmp/cut.c:conv" "${timed[@]}"
 says 3 'zero_x is not among --args, so it must be 0, not 3' verify "${quantized[@]/zero_x,/0,}" --kernel $kernels/conv_q8.c:conv
 says 3 'per_oc is not among --args, so it must be 0, not 1' verify "${quantized[@]/per_oc,/0,}" --kernel $kernels/conv_q8.c:conv
 says 2 '--args does not name scale' verify "${quantized[@]/scale,/}" --kernel $kernels/conv_q8.c:conv

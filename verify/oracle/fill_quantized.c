@@ -80,13 +80,23 @@ static void fill_scale(const vf_case *c, const cnn_operand *o, double density, c
     }
 }
 
+/* Where zero_y is near an end of the range, a bias towards the other end: results would all be saturated else. But of
+ * each fourth channel. */
+static double towards_the_middle(const vf_case *c, int64_t channel, double bias)
+{
+    const cnn_dtype result = cnn_part_dtype(c->problem.u.type.dtype, CNN_PART_RESULT);
+    const double at = cnn_quantization_of(&c->problem).zero_y - cnn_whole_least(result);
+    if (channel % 4 == 3 || (at > 64.0 && at < 192.0)) return bias;
+    return at <= 64.0 ? fabs(bias) : -fabs(bias);
+}
+
 static void fill_bias(const vf_case *c, const cnn_operand *o, double density, cnn_rng *rng, double *v)
 {
     const double step = has_ties(c) ? STEP * STEP : 1.0;
-    const int64_t most = (int64_t)fmax(1.0, spread_of(c, density) / step);
+    const int64_t most = (int64_t)fmax(1.0, 0.5 * spread_of(c, density) / step);
     for (int64_t k = 0; k < o->count; k++) {
         const double m = trunc((double)rng_int(rng, -most, most) / (step > 1.0 ? 1.0 : share_of(c, k)));
-        v[k] = step > 1.0 ? m * step / share_of(c, k) : m;
+        v[k] = towards_the_middle(c, k, step > 1.0 ? m * step / share_of(c, k) : m);
     }
 }
 
