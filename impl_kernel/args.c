@@ -3,6 +3,8 @@
  * gradient. */
 #include "impl_kernel/parts.h"
 
+#include "harness/cnn/shape.h"
+
 #include <string.h>
 
 #define AT(name) #name, offsetof(cnn_weighted_args, name)
@@ -10,7 +12,8 @@ static const struct {
     const char *name;
     size_t offset;
     unsigned dirs; /* that have it */
-} arrays[] = {{AT(x), 5}, {AT(w), 3}, {AT(b), 1}, {AT(dy), 6}, {AT(y), 1}, {AT(dx), 2}, {AT(dw), 4}, {AT(db), 4}};
+} arrays[] = {{AT(x), 5}, {AT(w), 3},  {AT(b), 1},  {AT(scale), 1}, {AT(dy), 6},
+              {AT(y), 1}, {AT(dx), 2}, {AT(dw), 4}, {AT(db), 4}};
 #undef AT
 
 /* Blanks at both ends do not belong to it. */
@@ -65,6 +68,7 @@ static cnn_status take_array(kernel *k, kernel_arg *arg, cnn_error *err)
 {
     for (size_t i = 0; i < sizeof arrays / sizeof *arrays; i++) {
         if (strcmp(arg->text, arrays[i].name) != 0) continue;
+        if (strcmp(arg->text, "scale") == 0 && !cnn_is_quantized(k->spec.type.dtype)) return CNN_OK; /* a knob */
         const bool there = arrays[i].dirs >> k->dir & 1u, again = there && kernel_array(k, arg->text) != NULL;
         if (strcmp(arg->text, "dw") == 0 && (!there || again)) return CNN_OK; /* the dilation */
         if (!there || again)
@@ -105,6 +109,9 @@ cnn_status kernel_parse_args(kernel *k, cnn_error *err)
         k->beta = k->beta || arg->kind == KERNEL_BETA;
         if (status == CNN_OK && arg->kind == KERNEL_SIZE) status = check_size(arg, &scope, err);
     }
+    if (status == CNN_OK && k->dir == CNN_FWD && cnn_is_quantized(k->spec.type.dtype) && !kernel_array(k, "scale"))
+        return CNN_FAIL(err, CNN_BAD_ARGUMENT, "--args does not name scale, by which sums in %s are multiplied",
+                        cnn_dtype_name(k->spec.type.dtype));
     k->named |= names.seen;
     k->named_knobs |= names.seen_knobs;
     return status;

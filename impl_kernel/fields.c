@@ -4,21 +4,28 @@
 
 #include <string.h>
 
-#define AT(field) #field, offsetof(cnn_problem, u.conv.field)
+#define FIELD(name, field) name, offsetof(cnn_problem, u.field), sizeof(((cnn_problem *)NULL)->u.field)
+/* Of a quantized result. */
+#define QUANTIZATION(op)                                                                                               \
+    {FIELD("zero_x", op.quant.zero_x), 0, NULL, NULL}, {FIELD("zero_y", op.quant.zero_y), 0, NULL, NULL},              \
+    {                                                                                                                  \
+        FIELD("per_oc", op.quant.per_oc), 0, NULL, NULL                                                                \
+    }
+#define AT(field) FIELD(#field, conv.field)
 static const kernel_field conv_fields[] = {
-    {AT(g), 1, NULL, NULL},   {AT(mb), -1, NULL, NULL}, {AT(ic), -1, NULL, NULL},  {AT(ih), -1, NULL, NULL},
-    {AT(iw), -1, "ih", NULL}, {AT(oc), -1, NULL, NULL}, {AT(oh), -1, NULL, NULL},  {AT(ow), -1, "oh", NULL},
-    {AT(kh), -1, NULL, NULL}, {AT(kw), -1, "kh", NULL}, {AT(sh), 1, NULL, NULL},   {AT(sw), 1, "sh", NULL},
-    {AT(ph), 0, NULL, NULL},  {AT(pw), 0, "ph", NULL},  {AT(ph_r), 0, "ph", "oh"}, {AT(pw_r), 0, "pw", "oh"},
-    {AT(dh), 0, NULL, NULL},  {AT(dw), 0, "dh", NULL},  {AT(id), 1, NULL, NULL},   {AT(od), 1, NULL, "id"},
-    {AT(kd), 1, NULL, NULL},  {AT(sd), 1, NULL, NULL},  {AT(pd), 0, NULL, NULL},   {AT(pd_r), 0, "pd", "od"},
-    {AT(dd), 0, NULL, NULL},
+    {AT(g), 1, NULL, NULL},    {AT(mb), -1, NULL, NULL}, {AT(ic), -1, NULL, NULL},  {AT(ih), -1, NULL, NULL},
+    {AT(iw), -1, "ih", NULL},  {AT(oc), -1, NULL, NULL}, {AT(oh), -1, NULL, NULL},  {AT(ow), -1, "oh", NULL},
+    {AT(kh), -1, NULL, NULL},  {AT(kw), -1, "kh", NULL}, {AT(sh), 1, NULL, NULL},   {AT(sw), 1, "sh", NULL},
+    {AT(ph), 0, NULL, NULL},   {AT(pw), 0, "ph", NULL},  {AT(ph_r), 0, "ph", "oh"}, {AT(pw_r), 0, "pw", "oh"},
+    {AT(dh), 0, NULL, NULL},   {AT(dw), 0, "dh", NULL},  QUANTIZATION(conv),        {AT(id), 1, NULL, NULL},
+    {AT(od), 1, NULL, "id"},   {AT(kd), 1, NULL, NULL},  {AT(sd), 1, NULL, NULL},   {AT(pd), 0, NULL, NULL},
+    {AT(pd_r), 0, "pd", "od"}, {AT(dd), 0, NULL, NULL},
 };
 #undef AT
-#define AT(field) #field, offsetof(cnn_problem, u.fc.field)
+#define AT(field) FIELD(#field, fc.field)
 static const kernel_field fc_fields[] = {
     {AT(mb), -1, NULL, NULL}, {AT(ic), -1, NULL, NULL}, {AT(ih), 1, NULL, NULL},
-    {AT(iw), 1, NULL, NULL},  {AT(oc), -1, NULL, NULL},
+    {AT(iw), 1, NULL, NULL},  {AT(oc), -1, NULL, NULL}, QUANTIZATION(fc),
 };
 #undef AT
 enum { CONV3D_FIELDS = sizeof conv_fields / sizeof *conv_fields, CONV_FIELDS = CONV3D_FIELDS - 7 };
@@ -33,8 +40,13 @@ const kernel_field *kernel_fields(cnn_op op, int *count)
 
 static int64_t value_of(const kernel_field *field, const cnn_problem *problem)
 {
+    const char *at = (const char *)problem + field->offset;
     int64_t value;
-    memcpy(&value, (const char *)problem + field->offset, sizeof value);
+    int16_t small;
+    bool flag;
+    if (field->size == sizeof flag) return memcpy(&flag, at, sizeof flag), flag;
+    if (field->size == sizeof small) return memcpy(&small, at, sizeof small), small;
+    memcpy(&value, at, sizeof value);
     return value;
 }
 

@@ -129,7 +129,7 @@ static void list_known(kernel *k)
     const kernel_field *fields = kernel_fields(k->spec.op, &count);
     for (int i = 0; i < count; i++) cnn_append(k->known, sizeof k->known, "%s ", fields[i].name);
     if (k->spec.op != CNN_OP_FC) cnn_append(k->known, sizeof k->known, "flip ");
-    cnn_append(k->known, sizeof k->known, "threads, arrays x w b y dx dw db dy, beta");
+    cnn_append(k->known, sizeof k->known, "threads, arrays x w b y dx dw db dy, scale of a quantized result, beta");
     for (int i = 0; i < k->spec.n_knobs; i++)
         cnn_append(k->known, sizeof k->known, "%s%s", i > 0 ? " " : ", and knobs ", k->spec.knobs[i].name);
     cnn_append(k->known, sizeof k->known,

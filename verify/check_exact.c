@@ -73,7 +73,9 @@ cnn_status vf_check_exact(const vf_subject *s, verify_result *result, cnn_error 
 {
     if (vf_is_huge(&s->engine->options, s->problem)) return vf_huge_exact(s, result, err);
     const char *reason = why_not(s);
-    if (reason == NULL) return vf_judge_runs(s, VF_INTEGERS, NULL, result, err);
+    /* of a quantized result two may be right */
+    const vf_rounding *bounds = cnn_is_quantized(s->problem->u.type.dtype) ? &s->rounding : NULL;
+    if (reason == NULL) return vf_judge_runs(s, VF_INTEGERS, bounds, result, err);
     vf_set(result, VERIFY_SKIPPED, "%s", reason);
     return CNN_OK;
 }

@@ -141,7 +141,8 @@ void vf_tell_failure(const vf_subject *s, const vf_case *c, const vf_run *run, c
 static inline int vf_variants_of(const vf_subject *s)
 {
     const bool replaces = cnn_is_weighted(s->problem) && s->algorithm->flags & CNN_ALGO_REPLACES &&
-                          (cnn_is_half(s->problem->u.type.dtype) || cnn_sums_whole(s->problem->u.type.dtype));
+                          (cnn_is_half(s->problem->u.type.dtype) || cnn_sums_whole(s->problem->u.type.dtype)) &&
+                          !cnn_is_quantized(s->problem->u.type.dtype); /* which always replace */
     return replaces ? 1 : vf_variants(s->problem, s->dir);
 }
 
@@ -154,6 +155,8 @@ void vf_explain(const vf_subject *s, const vf_case *c, const vf_run *run, verify
 void vf_explain_half(const vf_subject *s, const vf_case *c, const vf_run *run, verify_result *result);
 /* explain_whole.c: and of what is wrong with sums of integers. */
 void vf_explain_whole(const vf_subject *s, const vf_case *c, const vf_run *run, verify_result *result);
+/* explain_quantized.c: and of what becomes of such a sum where results are quantized. */
+void vf_explain_quantized(const vf_subject *s, const vf_case *c, const vf_run *run, verify_result *result);
 
 /* beta.c: where a case with beta 1 failed, and all before it held: says so in result->worst if it is beta's fault.
  * What is in the way of finding out is no error: the failure stands. */

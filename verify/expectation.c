@@ -25,6 +25,7 @@ static cnn_dtype dtype_of(const verify_arrays *a, int operand, cnn_math math)
 static vf_theirs theirs_in(const vf_case *c, cnn_dtype dtype, cnn_math math)
 {
     cnn_problem problem = *c->call.problem;
+    if (cnn_is_quantized(problem.u.type.dtype)) return (vf_theirs){.rounding = vf_rounding_of(&problem, NULL)};
     problem.u.type = (cnn_type){dtype, dtype, CNN_NCHW, math};
     vf_theirs t = {.rounding = vf_rounding_of(&problem, NULL)};
     if (math == CNN_MATH_F16 || math == CNN_MATH_BF16) t.output = math == CNN_MATH_F16 ? 0x1p-11 : 0x1p-8;

@@ -81,6 +81,7 @@ void vf_explain_whole(const vf_subject *s, const vf_case *c, const vf_run *run, 
 {
     const int y = vf_index(c->call.operands, c->call.count, "y");
     const char *what = NULL;
+    if (cnn_is_quantized(s->problem->u.type.dtype)) return; /* results are no sums: explain_quantized.c */
     if (s->failed || !cnn_sums_whole(s->problem->u.type.dtype) || y < 0 || run->after[y] == NULL) return;
     const double *got = run->after[y];
     for (size_t m = 0; m < sizeof mistakes / sizeof *mistakes && what == NULL; m++)

@@ -263,6 +263,7 @@ void vf_tell_failure(const vf_subject *s, const vf_case *c, const vf_run *run, c
     if (result->where[0] != '\0' && length == strlen(result->reason)) {
         vf_explain_half(s, c, run, result);
         vf_explain_whole(s, c, run, result);
+        vf_explain_quantized(s, c, run, result);
     }
     if (result->where[0] != '\0' && options->failed != NULL) options->failed(options->failed_user, &all);
 }

@@ -8,8 +8,9 @@
  *
  * After a timed run its outputs are judged. Convolutions and FC layers: a random projection, the sum of all elements
  * times random factors, is held to what it must be, at the cost of one read. It is a sieve: where it is off, or at
- * random, all elements are held to their bounds, inputs are compared and guard bands looked at. Other operations: all
- * elements, at random runs. Judging may take as long as the runs themselves; beyond that, runs are judged at random. */
+ * random, all elements are held to their bounds, inputs are compared and guard bands looked at. Other operations, and
+ * quantized results, which are no sums: all elements, at random runs. Judging may take as long as the runs themselves;
+ * beyond that, runs are judged at random. */
 #ifndef BENCH_MEASURE_JUDGE_H
 #define BENCH_MEASURE_JUDGE_H
 

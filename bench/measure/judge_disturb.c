@@ -61,9 +61,10 @@ static cnn_status forget_oldest(judge *j, cnn_error *err)
 static cnn_status touch(judge *j, int operand, cnn_error *err)
 {
     const int64_t index = rng_int(&j->rng, 0, j->c.call.operands[operand].count - 1);
-    /* Of a sum large, so that it shows beside all rounding; else in the range that the operation's data have. Few bits:
-     * f32 holds it as it is. */
-    const double most = j->sums ? 31 : 1, few = floor(rng_real(&j->rng, -most, most) * 256) / 256;
+    /* Of a sum large, so that it shows beside all rounding; else in the range that the operation's data have (of a
+     * quantized result, of bytes). Few bits: f32 holds it as it is. */
+    const double most = j->sums ? 31 : cnn_sums_whole(j->c.problem.u.type.dtype) ? 127 : 1;
+    const double few = floor(rng_real(&j->rng, -most, most) * 256) / 256;
     const double value = cnn_stored(cnn_elem_dtype(&j->c.problem.u.type, j->c.call.operands[operand].elem), few);
     cnn_status status = forget_oldest(j, err);
     if (status != CNN_OK) return status;

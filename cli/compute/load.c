@@ -1,7 +1,8 @@
 /* load.c: what the options of `benchcnn compute` name, and the arrays.
  *
  * The arrays say the dtype (all real ones the same, or those of a joined one), the names the bias: FWD has one with
- * --in b, BWD_W with db among the results. Shapes are PyTorch's whatever --layout, which is what the implementation is
+ * --in b, BWD_W with db among the results; with --in scale the result is quantized, to the type that is expected, or to
+ * that of x. Shapes are PyTorch's whatever --layout, which is what the implementation is
  * given. */
 #include "harness/data/npy.h"
 #include "harness/problem/names.h"
@@ -11,7 +12,7 @@
 
 /* ---- What options say. */
 
-/* Shapes do not depend on the dtype, which the arrays will tell: until then it is f32. */
+/* Shapes do not depend on the dtype, which the arrays will tell: until then it is f32, or a quantized one. */
 static cnn_status list_operands(compute_run *r, bool bias, cnn_error *err)
 {
     const cli_options *o = r->options;
@@ -21,7 +22,8 @@ static cnn_status list_operands(compute_run *r, bool bias, cnn_error *err)
     if (op < 0) return err->status;
     if (o->problem.count != 1)
         return CNN_FAIL(err, CNN_BAD_ARGUMENT, "compute needs one --problem, not %d", o->problem.count);
-    const cnn_type type = {CNN_F32, CNN_F32, (cnn_layout)layout, (cnn_math)math};
+    const cnn_dtype dtype = array_files_have(&r->in, "scale") ? CNN_U8_S8_U8 : CNN_F32;
+    const cnn_type type = {dtype, dtype, (cnn_layout)layout, (cnn_math)math};
     cnn_problem_defaults defaults = cli_problem_defaults(o, &type);
     defaults.no_bias = !bias;
     cnn_status status = cnn_problem_parse((cnn_op)op, o->problem.items[0], &defaults, &r->call.problem, err);
@@ -112,13 +114,23 @@ static bool is_given(const compute_run *r, int i)
     return r->in_path[i] != NULL && cnn_elem_real(r->call.operands[i].elem);
 }
 
+/* Of a quantized result the type that is expected decides, too. */
+static bool is_expected(const compute_run *r, int i, cnn_dtype result)
+{
+    return r->expect_path[i] == NULL || !cnn_is_quantized(r->call.problem.u.type.dtype) ||
+           r->arrays.computed[i] == result;
+}
+
 /* The first type in which all arrays that are given are as they stand. */
 static bool find_type(const compute_run *r, const cnn_dtype *numbers, cnn_dtype *found)
 {
     for (int d = 0; d < CNN_DTYPE_COUNT; d++) {
         bool all = !cnn_is_joined((cnn_dtype)d) || cnn_is_weighted(&r->call.problem);
-        for (int i = 0; all && i < r->call.count; i++)
-            all = !is_given(r, i) || numbers[i] == cnn_part_dtype((cnn_dtype)d, cnn_part_of(r->call.operands[i].name));
+        all = all && cnn_is_quantized((cnn_dtype)d) == cnn_is_quantized(r->call.problem.u.type.dtype);
+        for (int i = 0; all && i < r->call.count; i++) {
+            const cnn_dtype part = cnn_part_dtype((cnn_dtype)d, cnn_part_of(r->call.operands[i].name));
+            all = (!is_given(r, i) || numbers[i] == part) && is_expected(r, i, part);
+        }
         if (all) return *found = (cnn_dtype)d, true;
     }
     return false;
@@ -135,11 +147,12 @@ static cnn_status no_type(const compute_run *r, const cnn_dtype *numbers, cnn_er
     if (other < 0)
         return CNN_FAIL(err, CNN_BAD_ARGUMENT, "%s is %s, but %s holds real numbers: save a.astype('<f4')",
                         r->in_path[first], cnn_dtype_name(numbers[first]), r->call.operands[first].name);
-    return CNN_FAIL(err, CNN_BAD_ARGUMENT,
-                    "%s is %s, but %s is %s: all arrays must have one type, or those of u8:s8:s32, s8:s8:s32 or "
-                    "f16:f16:f32 (the factors, and the bias)",
-                    r->in_path[other], cnn_dtype_name(numbers[other]), r->in_path[first],
-                    cnn_dtype_name(numbers[first]));
+    return CNN_FAIL(
+        err, CNN_BAD_ARGUMENT,
+        "%s is %s, but %s is %s: all arrays must have one type, or those of u8:s8:s32, s8:s8:s32 or "
+        "f16:f16:f32 (the factors, and the bias); with a scale of f32, those of u8:s8:u8, u8:s8:s8, s8:s8:s8 or "
+        "s8:s8:u8",
+        r->in_path[other], cnn_dtype_name(numbers[other]), r->in_path[first], cnn_dtype_name(numbers[first]));
 }
 
 /* In the type that the arrays say, operands have other sizes. */

@@ -66,14 +66,23 @@ cnn_error_set(cnn_error *err, cnn_status status, const char *file, int line, con
     X(U8_S8_S32, "u8:s8:s32", 4)                                                                                       \
     X(S8_S8_S32, "s8:s8:s32", 4)                                                                                       \
     X(F16_F16_F32, "f16:f16:f32", 4)                                                                                   \
-    X(BF16_BF16_F32, "bf16:bf16:f32", 4) /* and the bytes; of joined ones, those of the result */
+    X(BF16_BF16_F32, "bf16:bf16:f32", 4)                                                                               \
+    X(U8_S8_U8, "u8:s8:u8", 1)                                                                                         \
+    X(U8_S8_S8, "u8:s8:s8", 1)                                                                                         \
+    X(S8_S8_S8, "s8:s8:s8", 1)                                                                                         \
+    X(S8_S8_U8, "s8:s8:u8", 1) /* and the bytes; of joined ones, those of the result */
 /* Of what such a problem is joined, in the order of its name: the two factors of each product, activations before
- * weights (x before dy), and the result with what is added to it: y and b, dx, dw and db. */
+ * weights (x before dy), and the result: y, dx, dw and db; then b, and what products are added up in. Where that is not
+ * the type of the result, the result is quantized (cnn_quantization). */
 #define CNN_JOINED_LIST(X)                                                                                             \
-    X(U8_S8_S32, U8, S8, S32)                                                                                          \
-    X(S8_S8_S32, S8, S8, S32)                                                                                          \
-    X(F16_F16_F32, F16, F16, F32)                                                                                      \
-    X(BF16_BF16_F32, BF16, BF16, F32)
+    X(U8_S8_S32, U8, S8, S32, S32)                                                                                     \
+    X(S8_S8_S32, S8, S8, S32, S32)                                                                                     \
+    X(F16_F16_F32, F16, F16, F32, F32)                                                                                 \
+    X(BF16_BF16_F32, BF16, BF16, F32, F32)                                                                             \
+    X(U8_S8_U8, U8, S8, U8, S32)                                                                                       \
+    X(U8_S8_S8, U8, S8, S8, S32)                                                                                       \
+    X(S8_S8_S8, S8, S8, S8, S32)                                                                                       \
+    X(S8_S8_U8, S8, S8, U8, S32)
 /* Types that an array of a joined problem can have, and no problem of its own. */
 #define CNN_WHOLE_LIST(X) X(U8, "u8", 1) X(S8, "s8", 1) X(S32, "s32", 4)
 #define CNN_LAYOUT_LIST(X) X(NCHW, "nchw") X(NHWC, "nhwc")

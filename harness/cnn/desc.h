@@ -5,6 +5,19 @@
 
 #include "base.h"
 
+/* Quantized results, of conv, conv3d and fc forward whose y has 8 bits (u8:s8:u8 and its like; of other types all of
+ * this is 0). With acc = b[k] + sum w * (x - zero_x), in s32, over the same taps as ever, so that padding counts as
+ * zero_x and adds nothing,
+ *   y = saturate(round(scale * acc) + zero_y)
+ * round: to the nearest whole number, of two as near the even one (where zero_y is odd, either of the two, for who adds
+ * zero_y first), the product in f32 or better; saturate: what is below the least number of y's type becomes that, what
+ * is above the largest becomes the largest. The scale, which is s_x * s_w / s_y of the three tensors, is an operand:
+ * one f32, or with per_oc one for each output channel. zero_x is a number of x's type, zero_y of y's. */
+typedef struct cnn_quantization {
+    int16_t zero_x, zero_y;
+    bool per_oc;
+} cnn_quantization;
+
 /* y[n,k,p,q] = b[k] + sum_{c,i,j} w[k,c,i,j] * x[n, c, p*sh + i*(dh+1) - ph, q*sw + j*(dw+1) - pw], zero outside x,
  * c over the input channels of k's group (thesis eq. 3.5 to 3.7; d = dh + 1 there). Groups are contiguous blocks of
  * oc/g output and ic/g input channels; w counts c within its group. With h = p*sh + i*(dh+1) - ph, v likewise
@@ -23,6 +36,7 @@ typedef struct cnn_conv_desc {
     cnn_type t;
     int64_t g, mb, ic, ih, iw, oc, oh, ow, kh, kw, sh, sw, ph, pw, ph_r, pw_r, dh, dw;
     bool bias, flip;
+    cnn_quantization quant;
     int64_t id, od, kd, sd, pd, pd_r, dd;
 } cnn_conv_desc;
 
@@ -31,6 +45,7 @@ typedef struct cnn_fc_desc {
     cnn_type t;
     int64_t mb, ic, ih, iw, oc;
     bool bias;
+    cnn_quantization quant;
 } cnn_fc_desc;
 
 /* MAX takes padding for minus infinity; on a tie the gradient goes to the first maximum in row-major order of the

@@ -41,10 +41,17 @@ static inline size_t cnn_dtype_size(cnn_dtype dtype)
 }
 
 /* What the arrays of a problem hold (CNN_JOINED_LIST): all the same, where its type is not joined. */
-typedef enum cnn_part { CNN_PART_FACTOR, CNN_PART_WEIGHTS, CNN_PART_RESULT, CNN_PART_COUNT } cnn_part;
+typedef enum cnn_part {
+    CNN_PART_FACTOR,
+    CNN_PART_WEIGHTS,
+    CNN_PART_RESULT,
+    CNN_PART_BIAS, /* and what products are added up in */
+    CNN_PART_SCALE,
+    CNN_PART_COUNT
+} cnn_part;
 static inline cnn_dtype cnn_part_dtype(cnn_dtype dtype, cnn_part part)
 {
-#define CNN_JOINED_ROW(id, x, w, y) {CNN_##id, {CNN_##x, CNN_##w, CNN_##y}},
+#define CNN_JOINED_ROW(id, x, w, y, b) {CNN_##id, {CNN_##x, CNN_##w, CNN_##y, CNN_##b, CNN_F32}},
     static const struct {
         cnn_dtype joined, of[CNN_PART_COUNT];
     } rows[] = {CNN_JOINED_LIST(CNN_JOINED_ROW)};
@@ -52,16 +59,24 @@ static inline cnn_dtype cnn_part_dtype(cnn_dtype dtype, cnn_part part)
         if (rows[i].joined == dtype) return rows[i].of[part];
     return dtype;
 }
-/* Which part an array is of a convolution or FC layer: x, w, b, y, dy, dx, dw, db. */
+/* Which part an array is of a convolution or FC layer: x, w, b, scale, y, dy, dx, dw, db. */
 static inline cnn_part cnn_part_of(const char *array)
 {
     if (strcmp(array, "w") == 0) return CNN_PART_WEIGHTS;
+    if (strcmp(array, "b") == 0) return CNN_PART_BIAS;
+    if (strcmp(array, "scale") == 0) return CNN_PART_SCALE;
     return strcmp(array, "x") == 0 || strcmp(array, "dy") == 0 ? CNN_PART_FACTOR : CNN_PART_RESULT;
 }
 static inline bool cnn_is_joined(cnn_dtype dtype) { return cnn_part_dtype(dtype, CNN_PART_RESULT) != dtype; }
 /* A number type of integers; and a type of problems whose sums are integers. */
 static inline bool cnn_is_whole(cnn_dtype dtype) { return dtype == CNN_U8 || dtype == CNN_S8 || dtype == CNN_S32; }
 static inline bool cnn_sums_whole(cnn_dtype dtype) { return cnn_is_whole(cnn_part_dtype(dtype, CNN_PART_RESULT)); }
+
+/* A type whose results are fewer bits of a scaled sum. */
+static inline bool cnn_is_quantized(cnn_dtype dtype)
+{
+    return cnn_part_dtype(dtype, CNN_PART_RESULT) != cnn_part_dtype(dtype, CNN_PART_BIAS);
+}
 
 /* What weights, statistics and optimizer state are kept in, beside activations of this type. Batch norm, losses and
  * optimizers add up over a batch or a whole training: where activations have 16 bits, they keep f32. */
@@ -118,6 +133,14 @@ static inline bool cnn_is_weighted(const cnn_problem *problem)
     return cnn_is_conv(problem) || problem->op == CNN_OP_FC;
 }
 
+/* How results are quantized; all 0 where they are not. */
+static inline cnn_quantization cnn_quantization_of(const cnn_problem *problem)
+{
+    const cnn_quantization none = {0, 0, false};
+    if (problem->op == CNN_OP_FC) return problem->u.fc.quant;
+    return cnn_is_conv(problem) ? problem->u.conv.quant : none;
+}
+
 /* State vectors an optimizer keeps beside the weights: 0, 1 or 2. */
 static inline int cnn_optimizer_states(cnn_optimizer_kind kind)
 {
@@ -154,6 +177,7 @@ static inline cnn_conv_desc cnn_fc_as_conv(const cnn_fc_desc *f)
     d.pd = d.pd_r = d.dd = 0;
     d.bias = f->bias;
     d.flip = false;
+    d.quant = f->quant;
     return d;
 }
 

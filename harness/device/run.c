@@ -31,6 +31,7 @@ static cnn_status run_weighted(const cnn_impl *impl, cnn_context *context, const
         args.x = take(&p);
         args.w = take(&p);
         args.b = bias ? take(&p) : NULL;
+        args.scale = cnn_is_quantized(plan->problem.u.type.dtype) ? take(&p) : NULL;
         args.y = take(&p);
         return conv ? CALL(conv_fwd, args) : CALL(fc_fwd, args);
     case CNN_BWD_D:

@@ -122,6 +122,24 @@ static void put_word(const benchdnn *state, int64_t *n, const char *word, proble
         op_put(words->text, "%s", word);
 }
 
+/* Scales and zero points, in front of the descriptor, whose name takes what is behind it. */
+static void put_quantization(const benchdnn *state, int scales, int point, cnn_dtype dtype, problem_words *words)
+{
+    char text[CNN_PROBLEM_TEXT_MAX] = "";
+    if (!said(scales) && !said(point)) return;
+    if (!cnn_is_quantized(dtype) || words->op == CNN_OP_DECONV) {
+        snprintf(words->why_not, sizeof words->why_not,
+                 "scales and zero points are done of conv and ip in types whose result has 8 bits, u8:s8:u8 and its "
+                 "like");
+        return;
+    }
+    if (said(point) && state->points[point].x != 0) op_put_number(text, "zx", state->points[point].x);
+    if (said(point) && state->points[point].y != 0) op_put_number(text, "zy", state->points[point].y);
+    if (scales == BENCHDNN_PER_OC) op_put_number(text, "soc", 1);
+    op_put(text, "%s%s", text[0] != '\0' ? "_" : "", words->text);
+    memcpy(words->text, text, sizeof text);
+}
+
 /* Whether there is anything to do: no direction may be left. */
 static bool put_dirs(const benchdnn *state, int64_t *n, problem_words *words)
 {
@@ -173,6 +191,8 @@ static int64_t put_words(const benchdnn *state, int64_t n, const char *word, pro
     words->said.math = said(math);
     words->type.math = said(math) ? (cnn_math)math : CNN_MATH_F32;
     put_word(state, &n, word, words);
+    const int scales = pick(&n, sets[SET_SCALES]), point = pick(&n, sets[SET_POINTS]);
+    put_quantization(state, scales, point, said(dtype) ? (cnn_dtype)dtype : CNN_F32, words);
     *any = put_dirs(state, &n, words);
     return n > 0 ? -1 : 0;
 }

@@ -190,12 +190,72 @@ static int empty_value(const benchdnn *state, const char *value)
     return value[0] == '\0' || strcmp(value, "none") == 0 ? 0 : NOT_DONE;
 }
 
+/* ---- Of quantized results: "src:common:0.5+wei:per_oc". What scales are does not matter: a case draws its own. */
+
+/* Calls `take` for each argument of an attribute, cut at its colons: whose, policy, and value, "" where there is none.
+ */
+static bool each_argument(const char *value, bool (*take)(void *, const char *const parts[3]), void *user)
+{
+    char text[VALUE_MAX], *save = NULL;
+    snprintf(text, sizeof text, "%s", value);
+    for (char *argument = strtok_r(text, "+", &save); argument != NULL; argument = strtok_r(NULL, "+", &save)) {
+        const char *parts[3] = {argument, "", ""};
+        char *at = argument;
+        for (int i = 1; i < 3 && (at = strchr(at, ':')) != NULL; i++) *at++ = '\0', parts[i] = at;
+        if (!take(user, parts)) return false;
+    }
+    return true;
+}
+
+static bool take_scale(void *user, const char *const parts[3])
+{
+    static const char *const whose[] = {"src", "wei", "dst"};
+    const bool per_oc = strcmp(parts[0], "wei") == 0 && strcmp(parts[1], "per_oc") == 0;
+    char *end;
+    strtod(parts[2], &end);
+    if (per_oc) *(int *)user = BENCHDNN_PER_OC;
+    return FIND(whose, parts[0]) >= 0 && (per_oc || strcmp(parts[1], "common") == 0) && *end == '\0';
+}
+
+static int scales_value(const benchdnn *state, const char *value)
+{
+    int policy = BENCHDNN_COMMON;
+    if (empty_value(state, value) == 0) return BENCHDNN_UNSAID;
+    return each_argument(value, take_scale, &policy) ? policy : NOT_DONE;
+}
+
+typedef struct zero_points {
+    int x, y;
+} zero_points;
+
+static bool take_point(void *user, const char *const parts[3])
+{
+    zero_points *points = user;
+    const bool x = strcmp(parts[0], "src") == 0, y = strcmp(parts[0], "dst") == 0;
+    char *end;
+    const long value = strtol(parts[2], &end, 10);
+    if (!(x || y) || strcmp(parts[1], "common") != 0 || end == parts[2] || *end != '\0') return false;
+    if (value < -128 || value > 255) return false;
+    *(x ? &points->x : &points->y) = (int)value;
+    return true;
+}
+
+/* The bit of these points, which are kept. */
+static int points_bit(benchdnn *state, const char *value)
+{
+    zero_points points = {0, 0};
+    if (empty_value(state, value) == 0) return BENCHDNN_UNSAID;
+    if (state->n_points == BENCHDNN_POINTS || !each_argument(value, take_point, &points)) return NOT_DONE;
+    state->points[state->n_points].x = points.x, state->points[state->n_points].y = points.y;
+    return state->n_points++;
+}
+
 /* ---- The options. */
 
 static const struct {
     const char *name;
     benchdnn_set set;
-    int (*value)(const benchdnn *state, const char *value);
+    int (*value)(const benchdnn *state, const char *value); /* NULL: points_bit(), which keeps it */
 } options[] = {{"dir", SET_DIR, dir_value},
                {"dt", SET_DT, dtype_value},
                {"sdt", SET_SDT, dtype_value},
@@ -209,8 +269,8 @@ static const struct {
                {"alg", SET_ALG, alg_value},
                {"flags", SET_FLAGS, flags_value},
                {"attr-post-ops", SET_ATTRIBUTES, empty_value},
-               {"attr-scales", SET_SCALES, empty_value},
-               {"attr-zero-points", SET_POINTS, empty_value},
+               {"attr-scales", SET_SCALES, scales_value},
+               {"attr-zero-points", SET_POINTS, NULL},
                {"attr-dropout", SET_OTHER, empty_value},
                {"attr-rounding-mode", SET_OTHER, empty_value},
                {"encoding", SET_OTHER, empty_value},
@@ -256,10 +316,13 @@ static cnn_status take_values(benchdnn *state, int row, const char *values, prob
     char value[VALUE_MAX];
     cnn_status status = CNN_OK;
     state->sets[set] = 0;
+    if (set == SET_POINTS) state->n_points = 0;
     for (const char *at = values;; at++) {
         const size_t length = strcspn(at, ",");
         snprintf(value, sizeof value, "%.*s", (int)length, at);
-        const int bit = length < sizeof value ? options[row].value(state, value) : NOT_DONE;
+        const int bit = length >= sizeof value ? NOT_DONE
+                        : set == SET_POINTS    ? points_bit(state, value)
+                                               : options[row].value(state, value);
         if (bit != NOT_DONE) state->sets[set] |= 1u << bit;
         if (bit == NOT_DONE) snprintf(state->missing[set], sizeof *state->missing, "--%s=%s", options[row].name, value);
         if (bit == NOT_DONE && state->op != CNN_OP_COUNT) {

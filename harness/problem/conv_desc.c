@@ -1,11 +1,11 @@
 /* conv_desc.c: benchdnn's descriptor grammar.
  *
- *   gXmbX_icXidXihXiwX_ocXodXohXowX_kdXkhXkwX_sdXshXswX_pdXphXpwX_ddXdhXdwX_n"name"
+ *   gXmbX_icXidXihXiwX_ocXodXohXowX_kdXkhXkwX_sdXshXswX_pdXphXpwX_ddXdhXdwX_zxXzyXsocX_n"name"
  *
  * in any order; '_' is ignored; the name takes the rest. The rules of deduction are those of oneDNN's documentation of
  * the benchdnn convolution driver and of its descriptors: smaller dimensions not given make a square; output not given
  * is computed; padding not given is the trivial one. One more is Stinson's (thesis, equation 3.4): input not given is
- * the least that gives the output. */
+ * the least that gives the output. zx, zy and soc, of quantized results, are no letters of benchdnn's. */
 #include "dims.h"
 #include "harness/base/text.h"
 #include "shape.h"
@@ -33,8 +33,8 @@ static cnn_status fail_at(cnn_error *err, const char *text, size_t at, const cha
 static const struct {
     const char *letters;
     size_t at;
-} fields[] = {{"mb", AT(mb)},   {"ic", AT(ic)},    {"oc", AT(oc)},  {"g", AT(g)},
-              AXIS("d", depth), AXIS("h", height), AXIS("w", width)};
+} fields[] = {{"mb", AT(mb)}, {"ic", AT(ic)},   {"oc", AT(oc)},   {"g", AT(g)},      {"zx", AT(zx)},
+              {"zy", AT(zy)}, {"soc", AT(soc)}, AXIS("d", depth), AXIS("h", height), AXIS("w", width)};
 
 /* The number that a letter (one or two characters, its length in *length) stands for, or NULL. */
 static int64_t *find_field(desc_dims *dims, const char *at, size_t *length)
@@ -90,13 +90,18 @@ cnn_status dims_parse(const char *text, size_t start, const char *letters, desc_
         if (!letter_allowed(letters, text + at, length))
             return fail_at(err, text, at, "this operation has no such dimension");
         const char *digits = text + at + length;
+        const bool is_zero_point = field == &dims->zx || field == &dims->zy;
+        if (is_zero_point && *digits == '-') digits++;
         if (*digits < '0' || *digits > '9') return fail_at(err, text, at + length, "a number >= 0 was expected here");
         char *end;
         errno = 0;
-        long long value = strtoll(digits, &end, 10);
+        const long long size = strtoll(digits, &end, 10), value = digits[-1] == '-' ? -size : size;
         if (errno == ERANGE || value > dim_max)
             return CNN_FAIL(err, CNN_UNSUPPORTED, "'%.200s': %.*s is larger than 2147483647", text, (int)length,
                             text + at);
+        if (is_zero_point && (value < -128 || value > 255))
+            return fail_at(err, text, at, "a zero point is from -128 to 255");
+        if (field == &dims->soc && value > 1) return fail_at(err, text, at, "soc is 0 or 1");
         *field = value;
         at = (size_t)(end - text);
     }

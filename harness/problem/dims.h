@@ -16,6 +16,7 @@ typedef struct dims_axis {
 
 typedef struct desc_dims {
     int64_t g, mb, ic, oc;
+    int64_t zx, zy, soc; /* of quantized results (cnn_quantization) */
     dims_axis depth, height, width;
     char name[CNN_NAME_MAX];
 } desc_dims;

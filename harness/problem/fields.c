@@ -82,6 +82,15 @@ static void put_windows(field_list *list, const dims_axis *height, const dims_ax
     put_axis(list, 'w', width, "pw_r");
 }
 
+static void put_quantization(field_list *list, const cnn_problem *p)
+{
+    const cnn_quantization quant = cnn_quantization_of(p);
+    if (!cnn_is_quantized(p->u.type.dtype)) return;
+    put_size(list, "zx", quant.zero_x);
+    put_size(list, "zy", quant.zero_y);
+    put_size(list, "soc", quant.per_oc);
+}
+
 static void put_conv(field_list *list, const cnn_problem *p)
 {
     const cnn_conv_desc *d = &p->u.conv;
@@ -95,6 +104,7 @@ static void put_conv(field_list *list, const cnn_problem *p)
     put_size(list, "mb", d->mb);
     put_size(list, "ic", turned ? d->oc : d->ic);
     put_size(list, "oc", turned ? d->ic : d->oc);
+    put_quantization(list, p);
     if (p->op == CNN_OP_CONV3D) {
         const dims_axis depth = {
             .o = d->od, .i = d->id, .k = d->kd, .s = d->sd, .p = d->pd, .d = d->dd, .p_r = d->pd_r};
@@ -171,6 +181,7 @@ int cnn_problem_fields(const cnn_problem *p, const char *text, cnn_field fields[
         memcpy(&value, (const char *)p + sizes[i].at, sizeof value);
         put_size(&list, sizes[i].name, value);
     }
+    put_quantization(&list, p);
     if (p->op != CNN_OP_POOL) return list.count;
     const cnn_pool_desc *d = &p->u.pool;
     put_size(&list, "ic", d->ic);

@@ -57,10 +57,11 @@ typedef enum benchdnn_set {
     BENCHDNN_SETS
 } benchdnn_set;
 
-enum { BENCHDNN_UNSAID = 31, BENCHDNN_ALPHAS = 8 }; /* the bit of an option that was not given */
+enum { BENCHDNN_UNSAID = 31, BENCHDNN_ALPHAS = 8, BENCHDNN_POINTS = 16 }; /* the bit of an option that was not given */
 enum { BENCHDNN_FWD_B, BENCHDNN_FWD, BENCHDNN_BWD_D, BENCHDNN_BWD_W, BENCHDNN_BWD_WB, BENCHDNN_BWD_DW };
 enum { BENCHDNN_ANY, BENCHDNN_NCHW, BENCHDNN_NHWC };        /* of tags */
 enum { BENCHDNN_STATISTICS, BENCHDNN_GLOBAL };              /* of --flags */
+enum { BENCHDNN_COMMON, BENCHDNN_PER_OC };                  /* of --attr-scales */
 enum { BENCHDNN_RELU_DST = CNN_ACT_COUNT, BENCHDNN_KINDS }; /* of --alg, behind the activations */
 
 typedef struct benchdnn {
@@ -70,6 +71,10 @@ typedef struct benchdnn {
     char missing[BENCHDNN_SETS][128]; /* the last "--dt=bf16" that cannot be done */
     double alphas[BENCHDNN_ALPHAS];
     int n_alphas;
+    struct {
+        int x, y;
+    } points[BENCHDNN_POINTS]; /* of --attr-zero-points: its values, as the bits that they are */
+    int n_points;
     int64_t mb;
     regex_t match;
     bool matches;

@@ -36,6 +36,10 @@ const char *text_real(double value, char text[TEXT_REAL_MAX]);
 /* The whole text is a number. */
 bool text_real_parse(const char *text, double *value);
 
+/* A quantized result's, between letters and a descriptor. What is 0 is not printed. */
+cnn_quantization op_quantization(const desc_dims *d);
+void op_put_quantization(char *text, const cnn_quantization *quant);
+
 /* ---- Windows (op_window.c): what conv and pool share. */
 
 /* The two axes of a descriptor `d` with windows; the other way round it is DIMS_AXES. */
@@ -59,6 +63,8 @@ cnn_axis_use op_use_of(const dims_axis *axis);
 /* op_conv.c: what a convolution's descriptor may hold, and the descriptor of what was read. */
 #define OP_WINDOW_LETTERS "mb ic id ih iw od oh ow kd kh kw sd sh sw pd ph pw dd dh dw"
 #define OP_CONV_LETTERS "g oc " OP_WINDOW_LETTERS
+/* Of a quantized result: the zero points of x and y; 1: a scale for each output channel. */
+#define OP_QUANT_LETTERS "zx zy soc"
 void op_put_conv(const desc_dims *d, const cnn_problem_defaults *defaults, cnn_problem *p);
 
 /* ---- Sizes and operands (op_sizes.c). */
@@ -80,12 +86,14 @@ void op_tensor(op_operands *list, const char *name, cnn_access access, int64_t n
 void op_flat(op_operands *list, const char *name, cnn_access access, cnn_elem elem, int64_t a, int64_t b, int64_t c,
              int64_t d);
 void op_vector(op_operands *list, const char *name, cnn_access access, cnn_elem elem, int64_t count);
+/* Of a quantized result: what its sums are multiplied by. */
+void op_scale(op_operands *list, const cnn_quantization *quant, int64_t channels);
 bool op_is(const cnn_operand *operand, const char *name);
 
 /* ---- The row. `p` is a problem of this operation. */
 
 typedef struct op_place { /* where sizes stand in a cnn_problem; 0: it has none of this name */
-    size_t mb, ic, ih, iw, oc;
+    size_t mb, ic, ih, iw, oc, quant;
 } op_place;
 #define OP_AT(field) offsetof(cnn_problem, u.field)
 #define OP_TENSOR_AT(d)                                                                                                \

@@ -33,15 +33,16 @@ static void put_depth(const dims_axis *a, cnn_problem *p)
 static cnn_status parse(const char *text, const cnn_problem_defaults *defaults, cnn_problem *p, desc_dims *d,
                         cnn_error *err)
 {
-    cnn_status status = dims_parse(text, 0, OP_CONV_LETTERS, d, err);
+    cnn_status status = dims_parse(text, 0, OP_CONV_LETTERS " " OP_QUANT_LETTERS, d, err);
     if (status == CNN_OK) status = dims_deduce_windows(text, d, err);
     if (status == CNN_OK) op_put_conv(d, defaults, p);
+    if (status == CNN_OK) p->u.conv.quant = op_quantization(d);
     if (status == CNN_OK && (p->op == CNN_OP_CONV3D || dims_deep(d))) put_depth(&d->depth, p);
     return status;
 }
 
 /* With a depth, all of the three axes stand. */
-static void format(char *text, const cnn_problem *p)
+static void put_sizes(char *text, const cnn_problem *p)
 {
     const cnn_conv_desc *d = &p->u.conv;
     const dims_axis depth = depth_of(p);
@@ -62,6 +63,12 @@ static void format(char *text, const cnn_problem *p)
         op_put(text, "p%c%lld", letter, (long long)a->p);
         if (a->d != 0) op_put(text, "d%c%lld", letter, (long long)a->d);
     }
+}
+
+static void format(char *text, const cnn_problem *p)
+{
+    put_sizes(text, p);
+    op_put_quantization(text, &p->u.conv.quant);
 }
 
 /* Rows of all depths are counted together. */
@@ -98,6 +105,7 @@ static void operands(op_operands *list, const cnn_problem *p, cnn_dir dir)
     if (dir != CNN_FWD) op_tensor(list, "dy", CNN_IN, d->mb, d->oc, oh, d->ow);
     if (dir != CNN_BWD_W) op_flat(list, "w", CNN_IN, CNN_ELEM_WEIGHT, d->oc, d->ic / d->g, kh, d->kw);
     if (dir == CNN_FWD && d->bias) op_vector(list, "b", CNN_IN, CNN_ELEM_WEIGHT, d->oc);
+    if (dir == CNN_FWD) op_scale(list, &d->quant, d->oc);
     if (dir == CNN_FWD) op_tensor(list, "y", CNN_OUT, d->mb, d->oc, oh, d->ow);
     if (dir == CNN_BWD_D) op_tensor(list, "dx", CNN_OUT, d->mb, d->ic, ih, d->iw);
     if (dir == CNN_BWD_W) op_flat(list, "dw", CNN_OUT, CNN_ELEM_WEIGHT, d->oc, d->ic / d->g, kh, d->kw);

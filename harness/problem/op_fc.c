@@ -16,6 +16,7 @@ static void operands(op_operands *list, const cnn_problem *p, cnn_dir dir)
     if (dir != CNN_FWD) op_flat(list, "dy", CNN_IN, CNN_ELEM_DTYPE, d->mb, d->oc, 1, 1);
     if (dir != CNN_BWD_W) op_flat(list, "w", CNN_IN, CNN_ELEM_WEIGHT, d->oc, d->ic, d->ih, d->iw);
     if (dir == CNN_FWD && d->bias) op_vector(list, "b", CNN_IN, CNN_ELEM_WEIGHT, d->oc);
+    if (dir == CNN_FWD) op_scale(list, &d->quant, d->oc);
     if (dir == CNN_FWD) op_flat(list, "y", CNN_OUT, CNN_ELEM_DTYPE, d->mb, d->oc, 1, 1);
     if (dir == CNN_BWD_D) op_tensor(list, "dx", CNN_OUT, d->mb, d->ic, d->ih, d->iw);
     if (dir == CNN_BWD_W) op_flat(list, "dw", CNN_OUT, CNN_ELEM_WEIGHT, d->oc, d->ic, d->ih, d->iw);
@@ -29,7 +30,7 @@ static double flops(const cnn_problem *p, cnn_dir dir)
     return 2 * macs + (d->bias && dir != CNN_BWD_D ? (double)d->mb * (double)d->oc : 0);
 }
 
-const op_row op_fc = {.at = {OP_AT(fc.mb), OP_AT(fc.ic), OP_AT(fc.ih), OP_AT(fc.iw), OP_AT(fc.oc)},
+const op_row op_fc = {.at = {OP_AT(fc.mb), OP_AT(fc.ic), OP_AT(fc.ih), OP_AT(fc.iw), OP_AT(fc.oc), OP_AT(fc.quant)},
                       .read = read,
                       .operands = operands,
                       .flops = flops};

@@ -24,8 +24,10 @@ static void add(op_operands *list, const char *name, cnn_access access, cnn_elem
 {
     cnn_operand *operand = &list->items[list->count++];
     int64_t bytes = 0;
-    if (cnn_is_joined(list->type.dtype) && cnn_elem_real(elem) && cnn_part_of(name) == CNN_PART_RESULT)
-        elem = CNN_ELEM_RESULT;
+    if (cnn_is_joined(list->type.dtype) && cnn_elem_real(elem)) {
+        if (cnn_part_of(name) == CNN_PART_RESULT) elem = CNN_ELEM_RESULT;
+        if (cnn_part_of(name) == CNN_PART_BIAS) elem = CNN_ELEM_BIAS;
+    }
     const size_t size = cnn_elem_size(&list->type, elem);
     *operand = (cnn_operand){.name = name, .access = access, .elem = elem, .shape = shape};
     for (int i = 0; i < 4; i++) operand->dims[i] = dims[i];
@@ -49,6 +51,12 @@ void op_flat(op_operands *list, const char *name, cnn_access access, cnn_elem el
 void op_vector(op_operands *list, const char *name, cnn_access access, cnn_elem elem, int64_t count)
 {
     add(list, name, access, elem, CNN_SHAPE_FLAT, (const int64_t[4]){count, 1, 1, 1});
+}
+
+void op_scale(op_operands *list, const cnn_quantization *quant, int64_t channels)
+{
+    if (cnn_is_quantized(list->type.dtype))
+        op_vector(list, "scale", CNN_IN, CNN_ELEM_SCALE, quant->per_oc ? channels : 1);
 }
 
 bool op_is(const cnn_operand *operand, const char *name) { return strcmp(operand->name, name) == 0; }

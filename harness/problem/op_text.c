@@ -24,6 +24,18 @@ void op_put_number(char *text, const char *letters, int64_t value)
     op_put(text, "%s%lld", letters, (long long)value);
 }
 
+cnn_quantization op_quantization(const desc_dims *d)
+{
+    return (cnn_quantization){.zero_x = (int16_t)d->zx, .zero_y = (int16_t)d->zy, .per_oc = d->soc != 0};
+}
+
+void op_put_quantization(char *text, const cnn_quantization *quant)
+{
+    if (quant->zero_x != 0) op_put_number(text, "zx", quant->zero_x);
+    if (quant->zero_y != 0) op_put_number(text, "zy", quant->zero_y);
+    if (quant->per_oc) op_put_number(text, "soc", 1);
+}
+
 /* The sizes that an operation without windows has, in the order in which they are printed. */
 enum { SIZES = 5 };
 typedef struct size_row {
@@ -49,7 +61,12 @@ static cnn_status parse_sizes(const op_row *row, const char *text, size_t start,
     snprintf(letters, sizeof letters, "%s", row->at.ih != 0 ? "id" : "");
     for (int i = 0; i < SIZES; i++)
         if (sizes[i].at != 0) cnn_append(letters, sizeof letters, " %s", sizes[i].letters);
+    if (row->at.quant != 0) cnn_append(letters, sizeof letters, " " OP_QUANT_LETTERS);
     cnn_status status = dims_parse(text, start, letters, d, err);
+    if (status == CNN_OK && row->at.quant != 0) {
+        const cnn_quantization quant = op_quantization(d);
+        memcpy((char *)p + row->at.quant, &quant, sizeof quant);
+    }
     if (status == CNN_OK) status = dims_deduce_plain(text, d, err);
     for (int i = 0; status == CNN_OK && i < SIZES; i++)
         if (sizes[i].at != 0) memcpy((char *)p + sizes[i].at, given[i], sizeof *given[i]);
@@ -83,6 +100,9 @@ void op_format(const op_row *row, char *text, const cnn_problem *p)
     const bool left_out[SIZES] = {false, false, values[2] == 1 && values[3] == 1, values[2] == values[3], false};
     for (int i = 0; i < SIZES; i++)
         if (sizes[i].at != 0 && !left_out[i]) op_put_number(text, sizes[i].letters, values[i]);
+    cnn_quantization quant = {0, 0, false};
+    if (row->at.quant != 0) memcpy(&quant, (const char *)p + row->at.quant, sizeof quant);
+    op_put_quantization(text, &quant);
 }
 
 cnn_status op_check(const op_row *row, const cnn_problem *p, cnn_error *err)

@@ -92,13 +92,38 @@ cnn_status cnn_problem_check(const cnn_problem *problem, cnn_error *err)
     return CNN_OK;
 }
 
+/* Zero points are numbers of their types. */
+static cnn_status check_quantization(const cnn_problem *problem, cnn_error *err)
+{
+    const cnn_quantization quant = cnn_quantization_of(problem);
+    const cnn_dtype dtype = problem->u.type.dtype;
+    const struct {
+        const char *letters, *name;
+        int value;
+        cnn_dtype of;
+    } rows[] = {{"zx", "x", quant.zero_x, cnn_part_dtype(dtype, CNN_PART_FACTOR)},
+                {"zy", "y", quant.zero_y, cnn_part_dtype(dtype, CNN_PART_RESULT)}};
+    const bool any = quant.zero_x != 0 || quant.zero_y != 0 || quant.per_oc;
+    if (any && !cnn_is_quantized(dtype))
+        return CNN_FAIL(err, CNN_UNSUPPORTED,
+                        "zx%d zy%d soc%d in %s: zero points and scales are of types whose result has 8 bits, u8:s8:u8 "
+                        "and its like",
+                        quant.zero_x, quant.zero_y, quant.per_oc, cnn_dtype_name(dtype));
+    for (int i = 0; any && i < 2; i++)
+        if (rows[i].value < cnn_whole_least(rows[i].of) || rows[i].value > cnn_whole_most(rows[i].of))
+            return CNN_FAIL(err, CNN_UNSUPPORTED, "%s%d in %s: %s holds %.0f to %.0f", rows[i].letters, rows[i].value,
+                            cnn_dtype_name(dtype), rows[i].name, cnn_whole_least(rows[i].of),
+                            cnn_whole_most(rows[i].of));
+    return CNN_OK;
+}
+
 static cnn_status check_joined(const cnn_problem *problem, cnn_error *err)
 {
     const cnn_type *t = &problem->u.type;
     if (t->math != CNN_MATH_F32)
         return CNN_FAIL(err, CNN_UNSUPPORTED, "math %s of %s: its products are exact, and its sums are %s",
                         cnn_math_name(t->math), cnn_dtype_name(t->dtype),
-                        cnn_dtype_name(cnn_part_dtype(t->dtype, CNN_PART_RESULT)));
+                        cnn_dtype_name(cnn_part_dtype(t->dtype, CNN_PART_BIAS)));
     if (cnn_is_weighted(problem) && problem->op != CNN_OP_DECONV) return CNN_OK;
     return CNN_FAIL(err, CNN_UNSUPPORTED, "%s in %s: factors and results of two types are for conv, conv3d and fc",
                     cnn_op_name(problem->op), cnn_dtype_name(t->dtype));
@@ -107,6 +132,7 @@ static cnn_status check_joined(const cnn_problem *problem, cnn_error *err)
 cnn_status cnn_half_check(const cnn_problem *problem, cnn_error *err)
 {
     const cnn_type *t = &problem->u.type;
+    if (check_quantization(problem, err) != CNN_OK) return err->status;
     if (cnn_is_joined(t->dtype)) return check_joined(problem, err);
     if (!cnn_is_half(t->dtype)) return CNN_OK;
     if (t->math != CNN_MATH_F32 && t->math != (t->dtype == CNN_F16 ? CNN_MATH_F16 : CNN_MATH_BF16))

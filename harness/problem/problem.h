@@ -5,6 +5,8 @@
  *   conv       mb100ic20ih16oc20oh8kh4sh2ph4dh2n"thesis_conv2"
  *   conv3d     mb2ic8id9oc16kd3pd1           (a cube; or id, ih and iw ...; a conv with these letters is one, too)
  *   fc         mb100ic20ih4oc10
+ *              (of quantized results, conv, conv3d and fc: mb2ic20ih16oc8kh3zx3zy-5soc1: the zero points of x and y; a
+ *              scale for each output channel)
  *   pool       max:mb2ic16ih8kh2sh2          (avg, avg_pad, global_avg; sizes deduced as for conv)
  *   act        leaky_relu=0.01:mb2ic20ih16   (a kind without =alpha takes its default)
  *   loss       mb100ic10

@@ -14,16 +14,18 @@ extern "C" {
 typedef enum cnn_elem {
     CNN_ELEM_DTYPE,
     CNN_ELEM_WEIGHT,
-    CNN_ELEM_RESULT, /* what is computed, and added to it, in a joined type */
+    CNN_ELEM_RESULT, /* what is computed in a joined type */
+    CNN_ELEM_BIAS,   /* what is added to the sums of a joined type */
+    CNN_ELEM_SCALE,  /* what the sums of a quantized result are multiplied by */
     CNN_ELEM_I32,
     CNN_ELEM_I64,
     CNN_ELEM_DOUBLE
 } cnn_elem;
-static inline bool cnn_elem_real(cnn_elem e) { return e <= CNN_ELEM_RESULT; }
+static inline bool cnn_elem_real(cnn_elem e) { return e <= CNN_ELEM_SCALE; }
 /* Of an element that is real, in the problem's types; and the bytes of any. */
 static inline cnn_dtype cnn_elem_dtype(const cnn_type *t, cnn_elem e)
 {
-    static const cnn_part parts[] = {CNN_PART_FACTOR, CNN_PART_WEIGHTS, CNN_PART_RESULT};
+    static const cnn_part parts[] = {CNN_PART_FACTOR, CNN_PART_WEIGHTS, CNN_PART_RESULT, CNN_PART_BIAS, CNN_PART_SCALE};
     return cnn_elem_real(e) ? cnn_part_dtype(e == CNN_ELEM_WEIGHT ? t->weights : t->dtype, parts[e]) : t->dtype;
 }
 static inline size_t cnn_elem_size(const cnn_type *t, cnn_elem e)
@@ -71,7 +73,8 @@ int64_t cnn_operand_needed(const cnn_problem *problem, cnn_dir dir, const cnn_op
 /* Every size positive and consistent, groups divide the channels, windows touch the input, nothing overflows. */
 cnn_status cnn_problem_check(const cnn_problem *problem, cnn_error *err);
 /* Whether the harness can ask anybody for it in the types of 16 bits and in joined ones: only products have two factors
- * and a result. CNN_UNSUPPORTED, and why not; other types always pass. */
+ * and a result; zero points and scales are of quantized results, and numbers of their types. CNN_UNSUPPORTED, and why
+ * not; other types always pass. */
 cnn_status cnn_half_check(const cnn_problem *problem, cnn_error *err);
 
 /* What the operation needs at least: 2 per multiply-add, padded taps not counted (as benchdnn counts them); 1 a simple

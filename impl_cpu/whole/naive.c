@@ -1,11 +1,10 @@
 /* naive.c: the defining loops of a forward convolution, or FC layer, on integers. */
 #include "whole.h"
 
-#include "harness/cnn/half.h"
-
 typedef struct naive {
     cnn_conv_desc d;
     const cnn_weighted_args *a;
+    whole_quantizer q;
 } naive;
 
 cnn_conv_desc whole_conv(const cnn_problem *problem)
@@ -40,7 +39,7 @@ static int32_t sum_at(const naive *t, int64_t n, int64_t k, int64_t p, int64_t q
                 const int64_t at = cnn_offset(d->t.layout, d->ic, d->id * d->ih, d->iw, n, first + c, h, v);
                 const int64_t a = d->flip ? kh - 1 - i : i, b = d->flip ? d->kw - 1 - j : j;
                 const int32_t x = is_signed ? ((const int8_t *)t->a->x)[at] : ((const uint8_t *)t->a->x)[at];
-                sum += (uint32_t)(x * w[((k * icg + c) * kh + a) * d->kw + b]);
+                sum += (uint32_t)((x - d->quant.zero_x) * w[((k * icg + c) * kh + a) * d->kw + b]);
             }
         }
     return (int32_t)sum;
@@ -56,14 +55,19 @@ static void row(void *arg, int64_t task, int worker)
     int32_t *y = t->a->y;
     (void)worker;
     for (int64_t q = 0; q < d->ow; q++) {
-        int32_t *to = &y[cnn_offset(d->t.layout, d->oc, rows, d->ow, n, k, p, q)];
-        *to = whole_result(sum_at(t, n, k, p, q), bias, t->a->beta, to);
+        const int64_t at = cnn_offset(d->t.layout, d->oc, rows, d->ow, n, k, p, q);
+        const int32_t sum = sum_at(t, n, k, p, q);
+        if (t->q.any)
+            ((uint8_t *)t->a->y)[at] = whole_quantized(&t->q, k, whole_result(sum, bias, 0.0, NULL));
+        else
+            y[at] = whole_result(sum, bias, t->a->beta, &y[at]);
     }
 }
 
 static void run(const cpu_context *cpu, const cnn_plan *plan, const cnn_weighted_args *a)
 {
-    naive t = {whole_conv(&plan->problem), a};
+    naive t = {.d = whole_conv(&plan->problem), .a = a};
+    t.q = whole_quantizer_of(&t.d, a->scale);
     parallel_for(cpu->pool, t.d.mb * t.d.oc * t.d.od * t.d.oh, row, &t);
 }
 

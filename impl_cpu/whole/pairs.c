@@ -1,13 +1,12 @@
 /* pairs.c: direct convolution, and FC layers, on integers: channels in pairs, which one instruction multiplies and
  * adds.
  *
- * First x is made wider, to 16 bits, into the workspace: channels last, each group's padded to pairs, zeros around the
- * images; so no tap lies outside, and every one is a fixed distance from the pixel. Then the weights: as many channels
- * of the result as two vectors have, beside each other, for each pair of channels. Then tiles: some pixels, of any
- * image, by these channels. */
+ * First x is made wider, to 16 bits, less its zero point, into the workspace: channels last, each group's padded to
+ * pairs, zeros around the images; so no tap lies outside, and every one is a fixed distance from the pixel. Then the
+ * weights: as many channels of the result as two vectors have, beside each other, for each pair of channels. Then
+ * tiles: some pixels, of any image, by these channels. */
 #include "pairs.h"
 
-#include "harness/cnn/half.h"
 #include "whole.h"
 
 #include <string.h>
@@ -22,6 +21,7 @@ typedef struct pairs_job {
     int64_t height, width, panels, panel; /* of the padded image; of a group, numbers of one */
     int64_t pixels, chunks;               /* of all images; of TILES tiles each */
     int16_t *x, *w;
+    whole_quantizer q;
 } pairs_job;
 
 static pairs_job job_of(const cpu_context *cpu, const cnn_problem *problem)
@@ -70,26 +70,33 @@ static cnn_status plan(const cpu_context *cpu, const cnn_request *r, void **stat
 
 /* ---- x, wider. */
 
-/* Of one text for either type of bytes. `get` is inlined with a constant. */
-static inline uint16_t get(const void *x, bool is_signed, int64_t at)
+/* Where bytes are read, of which type, and what is counted as 0. */
+typedef struct bytes {
+    const void *x;
+    bool is_signed;
+    int zero;
+} bytes;
+
+/* Of one text for either type of bytes. `get` is inlined with a constant is_signed. */
+static inline uint16_t get(bytes b, int64_t at)
 {
-    return (uint16_t)(is_signed ? ((const int8_t *)x)[at] : ((const uint8_t *)x)[at]);
+    return (uint16_t)((b.is_signed ? ((const int8_t *)b.x)[at] : ((const uint8_t *)b.x)[at]) - b.zero);
 }
 
 /* Channels that lie beside each other: a copy. */
-static inline void widen_run(const void *x, bool is_signed, int64_t at, int64_t count, int16_t *to)
+static inline void widen_run(bytes x, int64_t at, int64_t count, int16_t *to)
 {
-    for (int64_t i = 0; i < count; i++) to[i] = (int16_t)get(x, is_signed, at + i);
+    for (int64_t i = 0; i < count; i++) to[i] = (int16_t)get(x, at + i);
 }
 
 /* Four channels of some pixels, `step` apart, the channels `next`; those that there are not become zeros. */
-static inline void widen_four(const void *x, bool is_signed, int64_t at, int64_t pixels, int64_t step, int64_t next,
-                              int64_t left, int16_t *to, int64_t channels)
+static inline void widen_four(bytes x, int64_t at, int64_t pixels, int64_t step, int64_t next, int64_t left,
+                              int16_t *to, int64_t channels)
 {
     for (int64_t v = 0; v < pixels; v++) {
         uint64_t four = 0;
         for (int c = 0; c < 4; c++)
-            if (c < left) four |= (uint64_t)get(x, is_signed, at + v * step + c * next) << 16 * c;
+            if (c < left) four |= (uint64_t)get(x, at + v * step + c * next) << 16 * c;
         memcpy(to + v * channels, &four, left > 2 ? sizeof four : sizeof four / 2);
     }
 }
@@ -100,9 +107,10 @@ static inline void widen_pixels(const pairs_job *t, bool is_signed, int64_t n, i
     const cnn_conv_desc *d = &t->d;
     const int64_t icg = d->ic / d->g;
     const bool nhwc = d->t.layout == CNN_NHWC;
+    const bytes x = {t->a->x, is_signed, d->quant.zero_x};
     const int64_t next = nhwc ? 1 : d->ih * d->iw, step = nhwc ? d->ic : 1;
     if (nhwc && t->icp == icg) {
-        widen_run(t->a->x, is_signed, cnn_offset(d->t.layout, d->ic, d->ih, d->iw, n, 0, h, 0), pixels * d->ic, to);
+        widen_run(x, cnn_offset(d->t.layout, d->ic, d->ih, d->iw, n, 0, h, 0), pixels * d->ic, to);
         return;
     }
     for (int64_t g = 0; g < d->g; g++)
@@ -110,9 +118,9 @@ static inline void widen_pixels(const pairs_job *t, bool is_signed, int64_t n, i
             const int64_t at = cnn_offset(d->t.layout, d->ic, d->ih, d->iw, n, g * icg + c, h, 0);
             int16_t *four = to + g * t->icp + c;
             if (icg - c >= 4) /* with a constant it has no branches */
-                widen_four(t->a->x, is_signed, at, pixels, step, next, 4, four, t->channels);
+                widen_four(x, at, pixels, step, next, 4, four, t->channels);
             else
-                widen_four(t->a->x, is_signed, at, pixels, step, next, icg - c, four, t->channels);
+                widen_four(x, at, pixels, step, next, icg - c, four, t->channels);
         }
 }
 
@@ -196,6 +204,21 @@ static void put_tile(const pairs_job *t, const places *p, int64_t tile, int64_t 
     }
 }
 
+/* The same of bytes: `channel` counts on from group to group. */
+static void put_bytes(const pairs_job *t, const places *p, int64_t tile, int64_t channel, int64_t count,
+                      const int32_t *bias, const int32_t *sums)
+{
+    const int64_t step = t->d.t.layout == CNN_NHWC ? 1 : t->d.oh * t->d.ow, first = tile * PAIRS_PIXELS;
+    const int64_t before = channel % (t->d.oc / t->d.g) * step;
+    for (int64_t r = 0; r < PAIRS_PIXELS && first + r < p->count; r++) {
+        uint8_t *to = (uint8_t *)t->a->y + before + p->y[first + r];
+        const int32_t *from = sums + r * t->kernel->channels;
+        for (int64_t k = 0; k < count; k++)
+            to[k * step] =
+                whole_quantized(&t->q, channel + k, whole_result(from[k], bias != NULL ? &bias[k] : NULL, 0.0, NULL));
+    }
+}
+
 /* Task (group, chunk of pixels): a panel of weights after the other, for all of its tiles. */
 static void multiply(void *arg, int64_t task, int worker)
 {
@@ -218,7 +241,11 @@ static void multiply(void *arg, int64_t task, int worker)
         for (int64_t i = 0; i * PAIRS_PIXELS < p.count; i++) {
             memcpy(tile.x, p.x + i * PAIRS_PIXELS, sizeof tile.x);
             t->kernel->product(&tile, sums);
-            put_tile(t, &p, i, channel, cpu_min(t->kernel->channels, ocg - channel), bias, sums);
+            const int64_t count = cpu_min(t->kernel->channels, ocg - channel);
+            if (t->q.any)
+                put_bytes(t, &p, i, group * ocg + channel, count, bias, sums);
+            else
+                put_tile(t, &p, i, channel, count, bias, sums);
         }
     }
 }
@@ -229,6 +256,7 @@ static void run(const cpu_context *cpu, const cnn_plan *p, const cnn_weighted_ar
     const cnn_conv_desc *d = &t.d;
     cpu_arena arena = {.base = a->workspace};
     t.a = a;
+    t.q = whole_quantizer_of(d, a->scale);
     t.x = cpu_take(&arena, d->mb * t.height, t.width * t.channels, sizeof(int16_t));
     t.w = cpu_take(&arena, d->g * t.panels, t.panel, sizeof(int16_t));
     parallel_for(cpu->pool, d->mb * t.height, widen_row, &t);

@@ -25,7 +25,7 @@ class Problem:
 
     text: a descriptor as `benchcnn describe` takes it, "mb2ic3ih16oc8kh3ph1". op: "conv", "fc", "pool"... dir: "FWD",
     "BWD_D", "BWD_W". dtype: "f32", "f64", "f16", "bf16" (arrays of uint16 that hold its bits), or of
-    factors and result: "u8:s8:s32", "s8:s8:s32", "f16:f16:f32", "bf16:bf16:f32". layout: "nchw" or "nhwc": the order of tensors in memory, and of their shapes.
+    factors and result: "u8:s8:s32", "s8:s8:s32", "f16:f16:f32", "bf16:bf16:f32", quantized "u8:s8:u8", "u8:s8:s8", "s8:s8:s8", "s8:s8:u8". layout: "nchw" or "nhwc": the order of tensors in memory, and of their shapes.
     bias: of a convolution or FC. flip: convolution instead of cross-correlation. Raises Error for what is no problem.
 
     Every field of the descriptor is an attribute: problem.mb, problem.kh, problem.ph... `arrays` lists the arrays.

@@ -55,8 +55,8 @@ offers 'benchcnn ver' verify
 offers 'benchcnn --v' --version
 offers 'benchcnn help pe' peaks
 offers 'benchcnn verify --dt' --dtype
-offers 'benchcnn verify --dtype ' 'all bf16 bf16:bf16:f32 f16 f16:f16:f32 f32 f64 s8:s8:s32 u8:s8:s32'
-offers 'benchcnn verify --dtype f32,' 'f32,all f32,bf16 f32,bf16:bf16:f32 f32,f16 f32,f16:f16:f32 f32,f32 f32,f64 f32,s8:s8:s32 f32,u8:s8:s32'
+offers 'benchcnn verify --dtype ' 'all bf16 bf16:bf16:f32 f16 f16:f16:f32 f32 f64 s8:s8:s32 s8:s8:s8 s8:s8:u8 u8:s8:s32 u8:s8:s8 u8:s8:u8'
+offers 'benchcnn verify --dtype f32,' 'f32,all f32,bf16 f32,bf16:bf16:f32 f32,f16 f32,f16:f16:f32 f32,f32 f32,f64 f32,s8:s8:s32 f32,s8:s8:s8 f32,s8:s8:u8 f32,u8:s8:s32 f32,u8:s8:s8 f32,u8:s8:u8'
 offers 'benchcnn verify --dir=BWD_' 'BWD_D BWD_W'
 offers 'benchcnn verify --impl cpu:di' direct
 offers 'benchcnn verify --impl cpu:naive,cpu:di' direct

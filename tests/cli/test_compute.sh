@@ -228,6 +228,21 @@ same "$tmp/y.npy" "$tmp/y32.npy"
 expect 1 "FAILED|the expected y itself" "${bytes[@]}" --expect "$tmp/off32.npy"
 expect 0 "s8:s8:s32" "${point[@]}" --in x="$tmp/i8.npy" --in w="$tmp/i8.npy" --out "$tmp/y.npy"
 expect 2 "u8.npy is u8|i8.npy is s8|one type" "${point[@]}" --in x="$tmp/i8.npy" --in w="$tmp/u8.npy" --out "$tmp/y.npy"
+# Quantized: (200 - 10)*-3 + (100 - 10)*127 = 10860, 10860/64 = 169.7, from 5 on; to u8 as x is, or to what is expected.
+npy "$tmp/scale.npy" '<f4' '(1,)' 3c800000 # 1/64
+npy "$tmp/zero32.npy" '<i4' '(1,)' 00000000
+npy "$tmp/q_u8.npy" '|u1' '(1, 1, 1, 1)' af # 175
+npy "$tmp/q_s8.npy" '|i1' '(1, 1, 1, 1)' 7f
+npy "$tmp/q_off.npy" '|u1' '(1, 1, 1, 1)' ae
+quantized=(--problem mb1ic2ih1oc1kh1zx10zy5 --dir FWD --impl cpu --in x="$tmp/u8.npy" --in w="$tmp/i8.npy" --in b="$tmp/zero32.npy")
+quantized+=(--in scale="$tmp/scale.npy" --out "$tmp/y.npy")
+expect 0 "DONE|u8:s8:u8" "${quantized[@]}"
+same "$tmp/y.npy" "$tmp/q_u8.npy"
+expect 0 "PASSED|u8:s8:u8" "${quantized[@]}" --expect "$tmp/q_u8.npy"
+expect 0 "PASSED|u8:s8:s8" "${quantized[@]}" --expect "$tmp/q_s8.npy"
+same "$tmp/y.npy" "$tmp/q_s8.npy"
+expect 1 "FAILED|the expected y itself" "${quantized[@]}" --expect "$tmp/q_off.npy"
+expect 2 "with a scale of f32, those of u8:s8:u8" "${quantized[@]}" --expect "$tmp/y32.npy"
 npy "$tmp/h.npy" '<f2' '(1, 2, 1, 1)' 3c00 4000 # 1, 2
 npy "$tmp/h3.npy" '<f2' '(1, 1, 1, 1)' 4500 # 5
 npy "$tmp/b.npy" '<f4' '(1,)' 3f800000

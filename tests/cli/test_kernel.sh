@@ -75,6 +75,19 @@ sed 's/const uint8_t \*x/const int8_t *x/' $kernels/conv_s8.c >"$tmp/signed.c"
 says 1 'it is what comes of x read as s8' verify "${whole[@]}" --kernel "$tmp/signed.c:conv"
 says 2 "signed.c was not compiled|float" verify "${whole[@]/u8:s8:s32/f32}" --kernel "$tmp/signed.c:conv"
 grep -q -- '--kernel conv_s8.c:conv --dtype u8:s8:s32' $kernels/conv_s8.c || fail "conv_s8.c does not say how it is tried"
+# Quantized results: the example, timed, too; what it does not say of rounding and zero points, named; no scale.
+q8=${conv/b,y/b,scale,y,per_oc,zero_x,zero_y}
+quantized=(--args $q8 --problem ${problem}zx3zy128soc1 --dtype u8:s8:u8)
+says 0 ' 0 FAILED 1 PASSED' verify "${quantized[@]}" --kernel $kernels/conv_q8.c:conv
+says 0 '30 of 30 cases: 0 FAILED' verify --args $q8 --fuzz 30 --seed 1 --quiet --dtype u8:s8:u8 --kernel $kernels/conv_q8.c:conv
+says 0 'kernel:conv .*PASSED' bench "${quantized[@]}" --kernel $kernels/conv_q8.c:conv "${timed[@]}"
+sed 's/rintf(/truncf(/' $kernels/conv_q8.c >"$tmp/cut.c"
+says 1 'fractions are cut off' verify "${quantized[@]}" --kernel "$tmp/cut.c:conv"
+says 1 'kernel:conv .*y is not equal' bench "${quantized[@]}" --kernel "$tmp/cut.c:conv" "${timed[@]}"
+says 3 'zero_x is not among --args, so it must be 0, not 3' verify "${quantized[@]/zero_x,/0,}" --kernel $kernels/conv_q8.c:conv
+says 3 'per_oc is not among --args, so it must be 0, not 1' verify "${quantized[@]/per_oc,/0,}" --kernel $kernels/conv_q8.c:conv
+says 2 '--args does not name scale' verify "${quantized[@]/scale,/}" --kernel $kernels/conv_q8.c:conv
+grep -q -- '--kernel conv_q8.c:conv --dtype u8:s8:u8' $kernels/conv_q8.c || fail "conv_q8.c does not say how it is tried"
 changed no_bias 's/const float \*b, //; s/b \? b\[k\] : 0/0/'
 says 0 ' 0 FAILED 1 PASSED' verify --kernel "$tmp/no_bias.c:conv" --args ${conv/b,/} --problem $problem --quiet
 cat >"$tmp/weights.c" <<'END'

@@ -94,7 +94,7 @@ sweep layout,dtype --dtype f32,f64 --no-bias --out "$tmp/types.jsonl" >"$tmp/log
 
 # Unless they are named, all types there are: those of algorithms that do not take them with the reason.
 sweep dtype --out "$tmp/every.jsonl" >"$tmp/log" 2>&1 || fail "every type: $(cat "$tmp/log")"
-for type in f32 f64 f16 bf16 u8:s8:s32 s8:s8:s32 f16:f16:f32 bf16:bf16:f32; do
+for type in f32 f64 f16 bf16 u8:s8:s32 s8:s8:s32 f16:f16:f32 bf16:bf16:f32 u8:s8:u8 u8:s8:s8 s8:s8:s8 s8:s8:u8; do
     [ "$(count "$tmp/every.jsonl" "\"algorithm\":\"direct\".*\"dtype\":\"$type\".*\"verified\":true")" -eq 1 ] || fail "$type is not swept: $(cat "$tmp/log")"
 done
 [ "$(count "$tmp/every.jsonl" '"dtype":"u8:s8:s32".*"state":"UNSUPPORTED","reason":"im2col in u8:s8:s32')" -eq 1 ] || fail "im2col takes integers"

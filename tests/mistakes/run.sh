@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # run.sh BENCHCNN PLUGIN PATTERN PROBLEMS: what `verify --plugin` says of a plug-in with a mistake: status 1, and words like the pattern, in
 # less than two minutes. PATTERN -: there is none, and all is PASSED. PROBLEMS: `default`, `few`, or
-# `half`: few of them in the types of 16 bits; `whole`: on integers.
+# `half`: few of them in the types of 16 bits; `whole`: on integers; `quantized`: with quantized results.
 set -u
 benchcnn=$1 plugin=$2 pattern=$3
 out=$(mktemp)
@@ -11,9 +11,13 @@ export ASAN_OPTIONS=handle_segv=0:handle_abort=0:detect_leaks=0:allow_user_poiso
 few=()
 [ "$4" = half ] && few=(--dtype f16,bf16)
 [ "$4" = whole ] && few=(--dtype u8:s8:s32,s8:s8:s32 --problem mb1ic3ih7oc5kh3ph1)
-[ "$4" = default ] || for p in mb3ic1ih28oc20oh16kh4sh2ph6dh2 mb2ic3ih13iw17oc5kh3kw2ph1pw0 g4mb2ic8ih10oc12kh3ph1 mb2ic64ih9oc48kh3ph1; do
-    few+=(--problem "$p")
-done
+[ "$4" = quantized ] && few=(--dtype u8:s8:u8,u8:s8:s8,s8:s8:s8,s8:s8:u8)
+case $4 in
+    default) problems=() ;;
+    quantized) problems=(mb2ic5ih9oc6kh3ph1 mb2ic8ih10oc6kh3ph1zx100zy20soc1 g2mb3ic6ih9oc8kh3sh2ph2zx7zy-10soc1 mb1ic9ih7oc4kh2zx3zy7) ;;
+    *) problems=(mb3ic1ih28oc20oh16kh4sh2ph6dh2 mb2ic3ih13iw17oc5kh3kw2ph1pw0 g4mb2ic8ih10oc12kh3ph1 mb2ic64ih9oc48kh3ph1) ;;
+esac
+for p in "${problems[@]}"; do few+=(--problem "$p"); done
 wanted=$([ "$pattern" != - ] && echo 1 || echo 0)
 timeout -s KILL 120 "$benchcnn" verify --plugin "$plugin" --seed 1 --quiet "${few[@]}" >"$out" 2>&1
 status=$?

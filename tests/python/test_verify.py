@@ -98,6 +98,23 @@ class Forward(unittest.TestCase):
         verdict = benchcnn.verify(signed, PROBLEMS[0], dtype="u8:s8:s32")
         self.assertIn("what comes of x read as s8", " ".join(r.reason for r in verdict.failed))
 
+    def test_quantized(self):
+        def sums(x, w, b, problem):
+            return reference.forward(x.astype("f8") - problem.zx, w.astype("f8"), b.astype("f8"), problem)
+
+        def right(x, w, b, scale, problem):
+            nearest = numpy.rint(sums(x, w, b, problem) * scale.astype("f8")[:, None, None]) + problem.zy
+            return numpy.clip(nearest, 0, 255).astype("u1")
+
+        def wraps(x, w, b, scale, problem):
+            nearest = numpy.rint(sums(x, w, b, problem) * scale.astype("f8")[:, None, None]) + problem.zy
+            return nearest.astype("i8").astype("u1")
+
+        problems = [p + "zx7zy100soc1" for p in PROBLEMS]
+        self.assertTrue(benchcnn.verify(right, problems + PROBLEMS, dtype="u8:s8:u8").passed)
+        verdict = benchcnn.verify(wraps, problems[0], dtype="u8:s8:u8")
+        self.assertIn("results beyond the range wrap", " ".join(r.reason for r in verdict.failed))
+
     def test_wrong_every_fifth_call(self):
         calls = []
 

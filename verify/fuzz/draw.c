@@ -1,6 +1,7 @@
 /* draw.c: everything of a case but its shape: implementation, threads, knobs, operation, type, kind, options. */
 #include "fuzz.h"
 
+#include "harness/cnn/half.h"
 #include "harness/device/impl.h"
 #include "harness/problem/shape.h"
 
@@ -147,6 +148,24 @@ static cnn_math draw_math(const fuzz_space *space, cnn_rng *rng, const cnn_probl
     return products && p->u.type.dtype == CNN_F32 && chance(rng, 24) ? (cnn_math)other : CNN_MATH_F32;
 }
 
+/* A zero point of a type: none, any, or an end of it. */
+static int16_t draw_zero(cnn_rng *rng, cnn_dtype dtype)
+{
+    const int64_t least = (int64_t)cnn_whole_least(dtype), most = (int64_t)cnn_whole_most(dtype);
+    const int64_t choice[] = {0, least, most, (least + most) / 2, rng_int(rng, least, most), rng_int(rng, least, most)};
+    return (int16_t)choice[rng_int(rng, 0, 5)];
+}
+
+static void draw_quantization(cnn_rng *rng, cnn_problem *p)
+{
+    const cnn_dtype dtype = p->u.type.dtype;
+    cnn_quantization *quant = fuzz_quantization(p);
+    if (!cnn_is_quantized(dtype) || quant == NULL) return;
+    quant->zero_x = draw_zero(rng, cnn_part_dtype(dtype, CNN_PART_FACTOR));
+    quant->zero_y = draw_zero(rng, cnn_part_dtype(dtype, CNN_PART_RESULT));
+    quant->per_oc = chance(rng, 2);
+}
+
 /* False: what was drawn is no valid problem. */
 static bool draw_problem(const fuzz_space *space, cnn_rng *rng, uint32_t ops, fuzz_case *c)
 {
@@ -159,6 +178,7 @@ static bool draw_problem(const fuzz_space *space, cnn_rng *rng, uint32_t ops, fu
         if (cnn_is_joined((cnn_dtype)i) && (!cnn_is_weighted(p) || p->op == CNN_OP_DECONV)) taken &= ~(1u << i);
     p->u.type.dtype = (cnn_dtype)draw_bit(rng, taken != 0 ? taken : space->dtypes);
     p->u.type = cnn_type_for(p->op, p->u.type);
+    draw_quantization(rng, p);
     if (p->op == CNN_OP_OPTIMIZER && !cnn_is_mixed(&p->u.type)) p->u.optimizer.growth = 0.0;
     p->u.type.layout = (cnn_layout)draw_bit(rng, space->layouts);
     p->u.type.math = draw_math(space, rng, p);

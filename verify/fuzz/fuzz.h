@@ -11,6 +11,7 @@
 #define VERIFY_FUZZ_FUZZ_H
 
 #include "harness/base/rng.h"
+#include "harness/cnn/shape.h"
 #include "verify/verify.h"
 
 enum { FUZZ_BLOCK = 64, FUZZ_MAX_KNOBS = 64 };
@@ -102,6 +103,11 @@ void fuzz_draw_shape(cnn_rng *rng, const cnn_problem *problem, double flops, boo
                      fuzz_shape *shape);
 /* A descriptor, read as one of an operation, type, bias and flip like this problem's. */
 cnn_status fuzz_read(const cnn_problem *like, const char *text, cnn_problem *problem, cnn_error *err);
+/* How its results are quantized; NULL of an operation that never does. */
+static inline cnn_quantization *fuzz_quantization(cnn_problem *p)
+{
+    return cnn_is_conv(p) ? &p->u.conv.quant : p->op == CNN_OP_FC ? &p->u.fc.quant : NULL;
+}
 /* False, and the problem as it was: there is none of this shape. */
 bool fuzz_build(const fuzz_shape *shape, cnn_problem *problem);
 /* Whether the operation (and kind) has the field, and its least value. */

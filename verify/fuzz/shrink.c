@@ -101,19 +101,24 @@ static bool shrink_numbers(shrinking *s)
 /* What is not a size: its default is what a command need not say. */
 static bool shrink_settings(shrinking *s, const fuzz_space *space)
 {
-    enum { KNOBS = 6 }; /* from here on */
+    enum { KNOBS = 9 }; /* from here on */
     const cnn_impl *impl = space->impls[s->c->impl];
     bool smaller = false;
     for (int i = 0; i < KNOBS + impl->n_knobs && i < KNOBS + FUZZ_MAX_KNOBS; i++) {
         fuzz_case to = *s->c;
         cnn_problem *p = &to.problem;
+        cnn_quantization *quant = fuzz_quantization(p);
         if (i == 0 && cnn_is_conv(p)) p->u.conv.flip = false;
         if (i == 1 && cnn_is_conv(p)) p->u.conv.bias = true;
         if (i == 1 && p->op == CNN_OP_FC) p->u.fc.bias = true;
         if (i == 2) p->u.type.layout = CNN_NCHW;
-        if (i == 3) p->u.type.dtype = p->u.type.weights = CNN_F32;
-        if (i == 4) p->u.type.math = CNN_MATH_F32;
-        if (i == 5) to.threads = 1;
+        if (quant != NULL && i == 3) quant->zero_x = 0;
+        if (quant != NULL && i == 4) quant->zero_y = 0;
+        if (quant != NULL && i == 5) quant->per_oc = false;
+        if (i == 6) p->u.type.dtype = p->u.type.weights = CNN_F32;
+        if (quant != NULL && i == 6) quant->zero_x = quant->zero_y = 0, quant->per_oc = false;
+        if (i == 7) p->u.type.math = CNN_MATH_F32;
+        if (i == 8) to.threads = 1;
         if (i >= KNOBS) to.knobs[i - KNOBS] = impl->knobs[i - KNOBS].def;
         if (memcmp(&to, s->c, sizeof to) != 0) smaller |= try_case(s, &to);
     }

@@ -29,7 +29,9 @@ vf_rounding vf_rounding_of(const cnn_problem *problem, const cnn_algorithm *algo
     r.tiny = FLT_MIN;
     r.bits = 24;
     r.stored = t->dtype;
-    if (cnn_sums_whole(t->dtype)) return (vf_rounding){.stored = CNN_S32, .amplification = 1.0, .mean = 1.0, .bits = 8};
+    if (cnn_sums_whole(t->dtype))
+        return (vf_rounding){
+            .stored = cnn_part_dtype(t->dtype, CNN_PART_RESULT), .amplification = 1.0, .mean = 1.0, .bits = 8};
     if (cnn_is_joined(t->dtype)) { /* products of so few bits are exact, and the sum is stored as it is */
         r.stored = cnn_part_dtype(t->dtype, CNN_PART_RESULT);
         r.bits = cnn_half_of(cnn_part_dtype(t->dtype, CNN_PART_FACTOR)).fraction + 1;
@@ -72,6 +74,7 @@ double vf_bound(const vf_rounding *r, double roundings, double magnitude)
 double vf_storing(const vf_rounding *r, double expected, double bound)
 {
     const cnn_half_format f = cnn_half_of(r->stored);
+    if (r->stored == CNN_U8 || r->stored == CNN_S8) return expected - floor(expected);
     return f.exponent == 0 ? 0.0 : ldexp(0.5, cnn_half_place(f, fabs(expected) + bound));
 }
 

@@ -16,7 +16,8 @@ typedef struct vf_rounding {
     bool normwise;         /* transforms mix the elements of a tile: the bound of each is that of the largest */
     int bits;              /* significant bits that a factor keeps */
     bool one_sided;        /* sums whose terms may all have one sign (means): partial sums are as large as all of it */
-    cnn_dtype stored;      /* f16, bf16: what results are rounded to, once, when they are stored; else no matter */
+    cnn_dtype stored;      /* f16, bf16, u8, s8: what results are rounded to, once, when they are stored; else no
+                              matter */
 } vf_rounding;
 
 /* The algorithm may be NULL: plain sums. What it asks for is cut down to what is proved. */
@@ -33,7 +34,8 @@ double vf_bound(const vf_rounding *rounding, double roundings, double magnitude)
 vf_rounding vf_rounding_for(const vf_rounding *rounding, const cnn_type *type, const cnn_operand *operand);
 
 /* What storing a result may add to its error: half a last place of f16 and bf16, at the largest value that is within
- * `bound` of what is expected; 0 of other types, whose last rounding is one like those before it. */
+ * `bound` of what is expected; of quantized results half a number where two are right (quantize.h); 0 of other types,
+ * whose last rounding is one like those before it. */
 double vf_storing(const vf_rounding *rounding, double expected, double bound);
 
 /* Sums of many products: the rounding errors behave like a random walk, so their mean square is far below the worst

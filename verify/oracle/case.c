@@ -99,6 +99,7 @@ static void expect(vf_case *c)
 {
     if (c->fill != VF_DATA) vf_reference(&c->call);
     vf_find_kinds(c);
+    if (cnn_is_quantized(c->problem.u.type.dtype)) return; /* halves mean something (quantize.h) */
     for (int i = 0; c->fill == VF_INTEGERS && i < c->call.count; i++)
         if (c->after[i] != NULL) vf_round(&c->problem, &c->call.operands[i], c->after[i]);
 }
@@ -132,8 +133,8 @@ cnn_status vf_case_make(vf_case *c, const cnn_problem *problem, cnn_dir dir, vf_
     for (int i = 0; i < CNN_MAX_OPERANDS; i++) c->unit[i] = 1.0;
     cnn_status status = vf_call_init(&c->call, &c->problem, dir, pool, err);
     if (status != CNN_OK) return status;
-    bool weighted = cnn_is_weighted(problem);
-    c->call.beta = weighted && variant == 1 ? 1.0 : 0.0;
+    const bool adds = cnn_is_weighted(problem) && !cnn_is_quantized(problem->u.type.dtype);
+    c->call.beta = adds && variant == 1 ? 1.0 : 0.0;
     c->call.scale = problem->op == CNN_OP_LOSS ? 1.0 / (double)problem->u.loss.mb : 1.0;
     c->without_x = problem->op == CNN_OP_ACT && dir == CNN_BWD_D && variant == 1;
     status = allocate(c) ? fill_and_compute(c, err)

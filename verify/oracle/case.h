@@ -12,7 +12,8 @@
  * not rounded. DATA: as REALS, but nothing is expected: `after` is NULL. */
 typedef enum vf_fill { VF_INTEGERS, VF_REALS, VF_EXACT_REALS, VF_DATA } vf_fill;
 
-/* Variant 1 exists for some: conv and FC add to what is there (beta 1) and swap which factor is wide; an activation's
+/* Variant 1 exists for some: conv and FC add to what is there (beta 1) and swap which factor is wide; quantized results
+ * replace what is there, and have other data (fill_quantized.c); an activation's
  * backward goes without x; an optimizer is in the midst of its way instead of at its start. Variant 2 of an optimizer
  * in 16 bits: that too, and a gradient is not finite, so the step is left out. */
 int vf_variants(const cnn_problem *problem, cnn_dir dir);
@@ -40,6 +41,8 @@ void vf_case_return(vf_case *lent);
 /* fill.c: the values of an operand before the call: they depend on its name, the seed, fill and variant only, so that
  * forward and backward of a problem see the same x. `density` is the share of non-zeros of a factor. */
 void vf_fill_values(const vf_case *c, const cnn_operand *operand, double density, double *values);
+/* fill_quantized.c: the same where results are quantized. */
+void vf_fill_quantized(const vf_case *c, const cnn_operand *operand, double density, cnn_rng *rng, double *values);
 /* Odd, in (2^(bits-1), 2^bits), of either sign; 1 bit: -1 or 1. And the bits that a wide factor has. */
 double vf_odd_integer(cnn_rng *rng, int bits);
 int vf_wide_bits(const cnn_problem *problem);
@@ -53,6 +56,8 @@ bool vf_is_factor(const cnn_operand *operand);
 void vf_scale_integers(vf_case *c);
 /* How many products an element of the result is the sum of, at most (conv, FC, pooling; else 1). */
 double vf_terms(const cnn_problem *problem, cnn_dir dir);
+/* How many of them there really can be: few of a large kernel's taps lie within a small image (conv, FC, pooling). */
+double vf_real_terms(const cnn_problem *problem, cnn_dir dir);
 /* Largest sum of absolute values that is still exact in any order: 2^24 or 2^53; of integers 2^31. */
 double vf_exact_limit(const cnn_problem *problem);
 /* The share of non-zeros with which sums in this direction are likely to stay below the limit. */

@@ -187,7 +187,10 @@ void vf_judge(const vf_case *c, const vf_run *run, const vf_rounding *bounds, ve
                               result);
         }
         if (v.failed)
-            vf_set(result, VERIFY_FAILED, bounds == NULL ? "%s is not equal" : "%s leaves its bound", o->name);
+            vf_set(result, VERIFY_FAILED,
+                   bounds == NULL || cnn_sums_whole(c->problem.u.type.dtype) ? "%s is not equal"
+                                                                             : "%s leaves its bound",
+                   o->name);
         mistrust(c, i, &v, &proves, result);
         if (sums == NULL || !cnn_elem_real(o->elem)) continue; /* totals in double tell nothing of the type */
         vf_add_comparison(sums, &v);

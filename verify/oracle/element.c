@@ -3,6 +3,7 @@
 #include "element.h"
 
 #include "lines.h"
+#include "quantize.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -35,7 +36,8 @@ cnn_conv_desc vf_as_conv(const cnn_problem *p)
                            .od = 1,
                            .kd = 1,
                            .sd = 1,
-                           .bias = d->bias};
+                           .bias = d->bias,
+                           .quant = d->quant};
 }
 
 cnn_dir vf_conv_dir(const cnn_problem *p, cnn_dir dir)
@@ -146,13 +148,14 @@ void vf_products_of(const cnn_conv_desc *d, char tensor, int64_t index, vf_produ
 /* The two factors of each product; the one that is the result is NULL. */
 typedef struct summing {
     const double *x, *w, *dy;
+    double zero; /* x is counted from there */
     vf_element e;
 } summing;
 
 static void add_product(void *user, const vf_product *p)
 {
     summing *s = user;
-    add(&s->e, (s->x ? s->x[p->x] : 1.0) * (s->w ? s->w[p->w] : 1.0) * (s->dy ? s->dy[p->y] : 1.0));
+    add(&s->e, (s->x ? s->x[p->x] - s->zero : 1.0) * (s->w ? s->w[p->w] : 1.0) * (s->dy ? s->dy[p->y] : 1.0));
 }
 
 /* db[k]: the sum of dy over all but its channels. */
@@ -171,7 +174,9 @@ vf_element vf_element_make(const vf_case *c, int operand, int64_t index)
     const char tensor = vf_tensor_of(&c->problem, &call->operands[operand]);
     const double *bias = vf_in(call, "b");
     const int64_t *dims = call->operands[operand].dims;
-    summing s = {.x = vf_factor(call, 'x'), .w = vf_factor(call, 'w'), .dy = vf_factor(call, 'y')};
+    summing s = {
+        .x = vf_factor(call, 'x'), .w = vf_factor(call, 'w'), .dy = vf_factor(call, 'y'), .zero = d.quant.zero_x};
+    vf_quantizer q;
     if (tensor == 'b')
         add_channel(call, index, &s.e);
     else
@@ -179,6 +184,8 @@ vf_element vf_element_make(const vf_case *c, int operand, int64_t index)
     if (bias != NULL) add(&s.e, bias[index / (dims[2] * dims[3]) % dims[1]]);
     if (call->beta != 0.0) add(&s.e, c->before[operand][index]);
     s.e.kind = (unsigned char)(tensor == 'b' ? VF_EVEN : vf_kind_of(&c->problem, s.e.largest, s.e.rest, s.e.roundings));
+    if (vf_quantizer_of(call, &q))
+        s.e.value = vf_quantized(&q, vf_quantized_channel(&call->operands[operand], index), s.e.value);
     return s.e;
 }
 

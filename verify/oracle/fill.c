@@ -66,7 +66,7 @@ double vf_terms(const cnn_problem *p, cnn_dir dir)
 
 /* As many products as an element can have at most: a kernel of 65,539 taps on an image of one pixel has one. Counting
  * them all would leave so few integers other than 0 that a small operand had none at all. */
-static double real_terms(const cnn_problem *p, cnn_dir dir)
+double vf_real_terms(const cnn_problem *p, cnn_dir dir)
 {
     if (!cnn_is_conv(p) || dir == CNN_BWD_W) return vf_terms(p, dir);
     const cnn_conv_desc conv = vf_as_conv(p), *d = &conv;
@@ -80,9 +80,9 @@ static double real_terms(const cnn_problem *p, cnn_dir dir)
 double vf_exact_density(const cnn_problem *p, cnn_dir dir)
 {
     const double largest = 255.0 * 128.0;
-    if (cnn_sums_whole(p->u.type.dtype)) return fmin(1.0, 0x1p30 / largest / real_terms(p, dir));
+    if (cnn_sums_whole(p->u.type.dtype)) return fmin(1.0, 0x1p30 / largest / vf_real_terms(p, dir));
     /* half the limit, to leave room for an uneven draw, bias and beta; a wide integer is 3/4 * 2^bits on average */
-    return fmin(1.0, 0.5 * vf_exact_limit(p) / (0.75 * ldexp(1.0, vf_wide_bits(p))) / real_terms(p, dir));
+    return fmin(1.0, 0.5 * vf_exact_limit(p) / (0.75 * ldexp(1.0, vf_wide_bits(p))) / vf_real_terms(p, dir));
 }
 
 /* dy is the sparse factor wherever it takes part: db is a sum of dy alone. */
@@ -99,7 +99,7 @@ static void fill_factor(const vf_case *c, const cnn_operand *o, double density, 
 static void fill_whole(const vf_case *c, const cnn_operand *o, double density, cnn_rng *rng, double *v)
 {
     const cnn_dtype dtype = cnn_elem_dtype(&c->problem.u.type, o->elem);
-    const bool large = o->elem == CNN_ELEM_RESULT, w = is(o, "w");
+    const bool large = o->elem == CNN_ELEM_RESULT || o->elem == CNN_ELEM_BIAS, w = is(o, "w");
     const double least = large ? -0x1p29 : cnn_whole_least(dtype), most = large ? 0x1p29 : cnn_whole_most(dtype);
     const int64_t line = w ? o->count / o->dims[0] : 1;
     for (int64_t i = 0; i < o->count; i++) {
@@ -269,6 +269,8 @@ void vf_fill_values(const vf_case *c, const cnn_operand *o, double density, doub
         for (int64_t i = 0; i < o->count; i++) v[i] = c->problem.op == CNN_OP_OPTIMIZER && c->variant == 0 ? 0.0 : 41.0;
     else if (is(o, "loss_scale") || is(o, "scaling"))
         fill_scaling(c, o, &rng, v);
+    else if (cnn_is_quantized(c->problem.u.type.dtype))
+        vf_fill_quantized(c, o, density, &rng, v);
     else if (cnn_sums_whole(c->problem.u.type.dtype))
         fill_whole(c, o, density, &rng, v);
     else if (c->problem.op == CNN_OP_OPTIMIZER)

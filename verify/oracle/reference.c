@@ -1,6 +1,8 @@
 /* reference.c: finds the operation's reference, and its operands by name. */
 #include "reference.h"
 
+#include "quantize.h"
+
 #include <string.h>
 
 typedef void reference_fn(const vf_call *call);
@@ -20,7 +22,11 @@ cnn_status vf_call_init(vf_call *call, const cnn_problem *problem, cnn_dir dir, 
     return call->count < 0 ? err->status : CNN_OK;
 }
 
-void vf_reference(const vf_call *call) { references[call->problem->op](call); }
+void vf_reference(const vf_call *call)
+{
+    references[call->problem->op](call);
+    if (cnn_is_quantized(call->problem->u.type.dtype) && !call->sums) vf_quantize(call);
+}
 
 int vf_index(const cnn_operand *operands, int count, const char *name)
 {

@@ -32,6 +32,7 @@ typedef struct vf_call {
     const double *in[CNN_MAX_OPERANDS];
     vf_out out[CNN_MAX_OPERANDS];
     double beta;   /* conv, fc: 0 or 1 */
+    bool sums;     /* of a quantized result: y is to hold the sums that it is made of */
     double scale;  /* loss backward */
     int64_t first; /* dropout: images that stand before these in memory */
     thread_pool *pool;

@@ -34,6 +34,7 @@ typedef struct conv_task {
     int64_t icg, ocg, taps, in, pixels; /* channels of a group; kh*kw; pixels of a plane of x, of y */
     int64_t blocks;                     /* of a plane, or of a channel's weights */
     int64_t down, right;                /* pixels of a block are so many rows and columns apart */
+    double zero;                        /* x is counted from there */
     bool forward;
 } conv_task;
 
@@ -177,6 +178,7 @@ typedef struct reading {
     int64_t row[BLOCK], col[BLOCK], at[BLOCK], count; /* at: in the plane of results */
     const double *source;
     int64_t channels, plane, width, step;
+    double zero;
 } reading;
 
 /* Where in a plane of the source each pixel's tap (i, j) stands; -1: nowhere. False: for none of them. */
@@ -198,12 +200,13 @@ static bool find_pixels(const conv_task *t, const reading *r, int64_t i, int64_t
     return any;
 }
 
-static void gather(panel *b, const double *plane, const int64_t at[BLOCK], int64_t weight_at)
+static void gather(panel *b, const double *plane, double zero, const int64_t at[BLOCK], int64_t weight_at)
 {
     for (int e = 0; e < BLOCK; e++) { /* without branches */
         const uint64_t inside = at[e] < 0 ? 0 : UINT64_MAX;
+        const double value = plane[(uint64_t)at[e] & inside] - zero;
         uint64_t bits;
-        memcpy(&bits, &plane[(uint64_t)at[e] & inside], sizeof bits);
+        memcpy(&bits, &value, sizeof bits);
         bits &= inside;
         memcpy(&b->row[e / VF_LANES][b->depth][e % VF_LANES], &bits, sizeof bits);
     }
@@ -230,7 +233,7 @@ static void sum_block(const conv_task *t, const reading *r, const vf_out *out, i
             for (int64_t j = j0; j < j1; j++) {
                 if (!find_pixels(t, r, i, j, at)) continue;
                 for (int64_t c = c0; c < c1; c++) {
-                    gather(&b, r->source + c * r->plane, at, c * r->step + weight(t->d, i, j));
+                    gather(&b, r->source + c * r->plane, r->zero, at, c * r->step + weight(t->d, i, j));
                     if (b.depth == DEPTH) add_panel(out, &b, e, r->count, rows, step, w, w_step);
                 }
             }
@@ -308,7 +311,8 @@ static void sum_pixels(void *arg, int64_t task, int worker)
                  .channels = channels,
                  .plane = forward ? t->in : t->pixels,
                  .width = forward ? d->iw : d->ow,
-                 .step = forward ? t->taps : t->icg * t->taps};
+                 .step = forward ? t->taps : t->icg * t->taps,
+                 .zero = forward ? t->zero : 0.0};
     (void)worker;
     place_pixels(t, task % t->blocks, &r);
     for (int64_t a = 0; a < r.count; a++) {
@@ -416,6 +420,7 @@ void vf_reference_conv(const vf_call *call)
         .pixels = d->oh * d->ow,
         .down = 1,
         .right = 1,
+        .zero = d->quant.zero_x,
         .forward = call->dir == CNN_FWD};
     if (call->beta != 0.0) t.before = vf_in(call, result[call->dir]), t.before_b = vf_in(call, "db");
     if (call->dir == CNN_BWD_D && d->kd * d->id * d->od == 1) /* a stride past the image: each pixel is alone */

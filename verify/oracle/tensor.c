@@ -20,6 +20,8 @@ static void store(const cnn_problem *problem, const cnn_operand *o, double value
     case CNN_ELEM_DTYPE:
     case CNN_ELEM_WEIGHT:
     case CNN_ELEM_RESULT:
+    case CNN_ELEM_BIAS:
+    case CNN_ELEM_SCALE:
         cnn_number_put(cnn_elem_dtype(&problem->u.type, o->elem), bytes, at, value);
     }
 }

@@ -99,10 +99,27 @@ static void options_of_benchdnn_hold_for_the_descriptors_behind_them(void **stat
                 "--attr-post-ops=, \\\n      relu, \\\n  sum:0.5\nic3ih5oc4kh3\n--match=.*kh3$\nic3ih5oc4kh2\n",
                 "UNSUPPORTED conv/b:3: there is none of it here\nUNSUPPORTED conv/b:3: there is none of it here\n"
                 "conv mb2ic3ih5oc4oh3kh3ph0 .\n");
-    expect_file("conv/types", "--dt=bf16:bf16:bf16,f16:f16:f32,f16,u8:s8:s32,u8:s8:u8\nic3ih5oc4kh3\n",
+    expect_file("conv/types", "--dt=bf16:bf16:bf16,f16:f16:f32,f16,u8:s8:s32,u8:s8:u8,u8:u8:s32\nic3ih5oc4kh3\n",
                 "UNSUPPORTED conv/types:1: there is none of it here\n"
                 "conv mb2ic3ih5oc4oh3kh3ph0 . f16\nconv mb2ic3ih5oc4oh3kh3ph0 . bf16\n"
-                "conv mb2ic3ih5oc4oh3kh3ph0 . u8:s8:s32\nconv mb2ic3ih5oc4oh3kh3ph0 . f16:f16:f32\n");
+                "conv mb2ic3ih5oc4oh3kh3ph0 . u8:s8:s32\nconv mb2ic3ih5oc4oh3kh3ph0 . f16:f16:f32\n"
+                "conv mb2ic3ih5oc4oh3kh3ph0 . u8:s8:u8\n");
+    expect_file("conv/quantized",
+                "--dt=u8:s8:u8 --attr-scales=src:common:0.25+wei:per_oc,wei:common:0.5+dst:common:2\n"
+                "--attr-zero-points=src:common:3+dst:common:-5\nic3ih5oc4kh3n\"a\"\n"
+                "--attr-scales= --attr-zero-points=,wei:common:1,src:per_ic\nic3ih5oc4kh3\n"
+                "--attr-scales=wei:per_ocic:1\nic3ih5oc4kh3\n"
+                "--attr-scales=src:common:2 --dt=u8:s8:s32\nic3ih5oc4kh3\n",
+                "conv mb2ic3ih5oc4oh3kh3ph0zx3zy-5n\"a\" . u8:s8:u8\n"
+                "conv mb2ic3ih5oc4oh3kh3ph0zx3zy-5soc1n\"a\" . u8:s8:u8\n"
+                "UNSUPPORTED conv/quantized:4: there is none of it here\n"
+                "UNSUPPORTED conv/quantized:4: there is none of it here\n"
+                "conv mb2ic3ih5oc4oh3kh3ph0 . u8:s8:u8\n"
+                "UNSUPPORTED conv/quantized:6: there is none of it here\n"
+                "UNSUPPORTED conv/quantized:7: it is asked for with --attr-scales=wei:per_ocic:1, and there is none of "
+                "it here\n"
+                "UNSUPPORTED conv/quantized:9: scales and zero points are done of conv and ip in types whose result "
+                "has 8 bits, u8:s8:u8 and its like\n");
     expect_file(
         "conv/c", "--dt=s8\nic3ih5oc4kh3\n--dt=f32 --stag=abx --dtag=axb\nic3ih5oc4kh3\n--reset --odd=1 ic3ih5oc4kh3",
         "UNSUPPORTED conv/c:1: there is none of it here\n"

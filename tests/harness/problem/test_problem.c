@@ -36,14 +36,15 @@ static void list_fields(const cnn_problem *p, long double fields[FIELDS_MAX])
     case CNN_OP_CONV:
     case CNN_OP_DECONV:
         FIELDS(c->g, c->mb, c->ic, c->ih, c->iw, c->oc, c->oh, c->ow, c->kh, c->kw, c->sh, c->sw, c->ph, c->pw, c->ph_r,
-               c->pw_r, c->dh, c->dw, c->bias, c->flip);
+               c->pw_r, c->dh, c->dw, c->bias, c->flip, c->quant.zero_x, c->quant.zero_y, c->quant.per_oc);
         break;
     case CNN_OP_CONV3D:
         FIELDS(c->g, c->mb, c->ic, c->ih, c->iw, c->oc, c->oh, c->ow, c->kh, c->kw, c->sh, c->sw, c->ph, c->pw, c->ph_r,
-               c->pw_r, c->dh, c->dw, c->bias, c->flip, c->id, c->od, c->kd, c->sd, c->pd, c->pd_r, c->dd);
+               c->pw_r, c->dh, c->dw, c->bias, c->flip, c->id, c->od, c->kd, c->sd, c->pd, c->pd_r, c->dd,
+               c->quant.zero_x, c->quant.zero_y, c->quant.per_oc);
         break;
     case CNN_OP_FC:
-        FIELDS(f->mb, f->ic, f->ih, f->iw, f->oc, f->bias);
+        FIELDS(f->mb, f->ic, f->ih, f->iw, f->oc, f->bias, f->quant.zero_x, f->quant.zero_y, f->quant.per_oc);
         break;
     case CNN_OP_POOL:
         FIELDS(m->kind, m->mb, m->ic, m->ih, m->iw, m->oh, m->ow, m->kh, m->kw, m->sh, m->sw, m->ph, m->pw, m->ph_r,
@@ -177,6 +178,10 @@ static void other_operations_come_back_from_their_text(void **state)
     } cases[] = {
         {CNN_OP_FC, "mb100ic320oc10"},
         {CNN_OP_FC, "mb3ic20ih4iw5oc10"},
+        {CNN_OP_CONV, "mb2ic3ih5oc4kh3zx3zy-5soc1"},
+        {CNN_OP_CONV, "zx255_soc1_ic3ih5oc4kh3_zy-128n\"zx7\""},
+        {CNN_OP_CONV3D, "mb2ic3oc4id5kd3zx-128zy255"},
+        {CNN_OP_FC, "mb3ic20ih4iw5oc10zx-1soc1"},
         {CNN_OP_POOL, "max:mb2ic16ih8kh2sh2"},
         {CNN_OP_POOL, "avg:mb2ic3ih7oh4kh3sh2ph1"},
         {CNN_OP_POOL, "avg_pad:mb1ic1iw9kw3sw2pw1"},
@@ -207,6 +212,22 @@ static void other_operations_come_back_from_their_text(void **state)
             fail_msg("%s -> %s: %s", cases[i].text, text, err.message);
         expect_same(&p, &again, text);
     }
+}
+
+static void zero_points_and_scales_are_read(void **state)
+{
+    cnn_problem p;
+    cnn_error err = {.message = ""};
+    char text[CNN_PROBLEM_TEXT_MAX];
+    assert_int_equal(parse(CNN_OP_CONV, "soc1_ic3ih5oc4kh3zy-5_zx200", &p, &err), CNN_OK);
+    assert_int_equal(p.u.conv.quant.zero_x, 200);
+    assert_int_equal(p.u.conv.quant.zero_y, -5);
+    assert_true(p.u.conv.quant.per_oc);
+    cnn_problem_format(&p, text);
+    assert_string_equal(text, "mb2ic3ih5oc4oh3kh3ph0zx200zy-5soc1");
+    assert_int_equal(parse(CNN_OP_FC, "ic3oc4zx0soc0", &p, &err), CNN_OK);
+    cnn_problem_format(&p, text);
+    assert_string_equal(text, "mb2ic3oc4");
 }
 
 /* Values that no 15 digits tell apart, and texts as long as they get. */
@@ -283,6 +304,7 @@ int main(void)
         cmocka_unit_test(convolutions_are_deduced_as_benchdnn_does),
         cmocka_unit_test(transposed_convolutions_are_deduced),
         cmocka_unit_test(other_operations_come_back_from_their_text),
+        cmocka_unit_test(zero_points_and_scales_are_read),
         cmocka_unit_test(every_field_comes_back_to_the_bit),
         cmocka_unit_test(the_same_work_has_the_same_text),
         cmocka_unit_test(the_batch_can_be_said_apart),
