@@ -3,6 +3,9 @@
 # product and a sum: their kernels are written for it. FLAGS are AVX-512's.
 function(benchcnn_isa target file)
   set(flags -O3 -ffp-contract=fast)
+  if(BENCHCNN_LIBFUZZER) # fuzz.cmake: no kernel runs
+    set(flags -O0)
+  endif()
   target_sources(${target} PRIVATE ${file})
   set_source_files_properties(${file} PROPERTIES COMPILE_OPTIONS "${flags}")
   if(NOT CMAKE_SYSTEM_PROCESSOR MATCHES "^(x86_64|AMD64|amd64)$")

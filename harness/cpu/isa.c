@@ -14,9 +14,10 @@ static bool has_f16c(void)
 }
 #endif
 
-cpu_isa cpu_isa_best(void)
+static cpu_isa find_best(void)
 {
 #if defined(__x86_64__) && defined(__GNUC__)
+    __builtin_cpu_init();
     if (!__builtin_cpu_supports("avx2") || !__builtin_cpu_supports("fma") || !has_f16c()) return CPU_ISA_BASE;
     if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512vl") && __builtin_cpu_supports("avx512dq") &&
         __builtin_cpu_supports("avx512bw"))
@@ -26,6 +27,13 @@ cpu_isa cpu_isa_best(void)
     return CPU_ISA_BASE;
 #endif
 }
+
+/* Found once, as the program is loaded: a virtual machine takes 20 us and more for cpuid, and inner loops ask. */
+static cpu_isa best = CPU_ISA_BASE;
+
+__attribute__((constructor(101))) static void find_at_load(void) { best = find_best(); }
+
+cpu_isa cpu_isa_best(void) { return best; }
 
 const char *cpu_isa_name(cpu_isa isa)
 {
