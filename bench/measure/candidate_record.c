@@ -57,6 +57,21 @@ static void record_floor(cnn_record *record, const candidate *c, const vf_case *
     record_text(record, "peaks_from", params->peaks->source);
 }
 
+static void record_counted(cnn_record *record, const counter_report *r)
+{
+    record_pair pairs[COUNTER_COUNT];
+    int count = 0;
+    for (int i = 0; i < COUNTER_COUNT; i++) {
+        if (!(r->events & 1u << i) || r->count[i] < 0) continue;
+        snprintf(pairs[count].key, sizeof pairs[count].key, "%s", counter_name((counter_event)i));
+        snprintf(pairs[count++].value, sizeof pairs[0].value, "%lld", (long long)r->count[i]);
+    }
+    if (count == 0) return;
+    record_int_pairs(record, "counted", pairs, count);
+    record_int(record, "counted_runs", r->runs);
+    record_real(record, "counted_share", r->share);
+}
+
 static void record_figures(cnn_record *record, const candidate *c, const vf_case *pc, const measure_params *params)
 {
     const double median = c->result.stats.median;
@@ -67,6 +82,7 @@ static void record_figures(cnn_record *record, const candidate *c, const vf_case
     record_real(record, "gflops", cnn_flops(&pc->problem, pc->call.dir) / median * 1e-9);
     record_real(record, "gbps", cnn_bytes(&pc->problem, pc->call.dir) / median * 1e-9);
     record_floor(record, c, pc, params);
+    record_counted(record, &c->counted);
 }
 
 /* Only where something was widened: plain sums of products have 1. */

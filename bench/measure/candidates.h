@@ -6,6 +6,7 @@
 #ifndef BENCH_MEASURE_CANDIDATES_H
 #define BENCH_MEASURE_CANDIDATES_H
 
+#include "harness/cpu/counters.h"
 #include "harness/record/tuning.h"
 #include "measure.h"
 
@@ -31,9 +32,10 @@ typedef struct candidate {
     candidate_state state;
     char reason[CNN_MESSAGE_MAX]; /* unless timed */
     measure *measure;
-    measure_result result; /* when timed, wrong or too short */
-    bool beyond;           /* it beats a ceiling that is in no doubt: it is no best */
-    double resolution;     /* the A/A control's: ratios of medians this close to 1 may be nothing; NaN without one */
+    measure_result result;  /* when timed, wrong or too short */
+    bool beyond;            /* it beats a ceiling that is in no doubt: it is no best */
+    double resolution;      /* the A/A control's: ratios of medians this close to 1 may be nothing; NaN without one */
+    counter_report counted; /* by the caller, behind the timing: events 0 where it did not */
 } candidate;
 
 /* One with a reason already has failed and is left alone. Times and checks the others, on their own cases or this one.

@@ -41,17 +41,38 @@ static cnn_status fill(const plain_runs *p, const cnn_plan *plan, buffers *b, cn
     return status;
 }
 
-static cnn_status run(const plain_runs *p, const cnn_plan *plan, const buffers *b, cnn_error *err)
+static cnn_status repeat(const plain_runs *p, const cnn_plan *plan, const buffers *b, int64_t runs, cnn_error *err)
 {
     const cnn_run_extra extra = {.scale = p->c->call.scale, .workspace = b->workspace};
-    const cnn_ranges *ranges = p->session->impl->ranges;
-    cnn_status status = cnn_sync(p->session, err);
-    if (ranges != NULL) ranges->push(p->session->context, p->name);
-    for (int64_t i = 0; status == CNN_OK && i < p->runs; i++) {
+    cnn_status status = CNN_OK;
+    for (int64_t i = 0; status == CNN_OK && i < runs; i++) {
         if (p->stop != NULL && p->stop()) status = CNN_FAIL(err, CNN_INTERRUPTED, "interrupted");
         if (status == CNN_OK) status = cnn_run(p->session, plan, b->operands, &extra, err);
     }
-    if (status == CNN_OK) status = cnn_sync(p->session, err);
+    return status == CNN_OK ? cnn_sync(p->session, err) : status;
+}
+
+/* Libraries start their threads in the first run, and pages are there behind it. */
+static cnn_status count(const plain_runs *p, const cnn_plan *plan, const buffers *b, cnn_error *err)
+{
+    counters *c = NULL;
+    cnn_status status = repeat(p, plan, b, 3, err);
+    if (status == CNN_OK) status = counters_open(p->events, &c, err);
+    if (status != CNN_OK) return status;
+    counters_start(c);
+    status = repeat(p, plan, b, p->runs, err);
+    counters_stop(c, p->counted);
+    p->counted->runs = p->runs;
+    counters_close(c);
+    return status;
+}
+
+static cnn_status run(const plain_runs *p, const cnn_plan *plan, const buffers *b, cnn_error *err)
+{
+    const cnn_ranges *ranges = p->session->impl->ranges;
+    cnn_status status = cnn_sync(p->session, err);
+    if (ranges != NULL) ranges->push(p->session->context, p->name);
+    if (status == CNN_OK) status = p->counted != NULL ? count(p, plan, b, err) : repeat(p, plan, b, p->runs, err);
     if (ranges != NULL) ranges->pop(p->session->context);
     return status;
 }

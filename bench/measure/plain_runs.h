@@ -2,6 +2,7 @@
 #ifndef BENCH_MEASURE_PLAIN_RUNS_H
 #define BENCH_MEASURE_PLAIN_RUNS_H
 
+#include "harness/cpu/counters.h"
 #include "harness/device/impl.h"
 #include "verify/oracle/case.h"
 
@@ -12,6 +13,8 @@ typedef struct plain_runs {
     const char *name; /* how the vendor's profiler shows the runs: a range around all of them */
     int64_t runs;
     bool (*stop)(void); /* asked before each run; true ends with CNN_INTERRUPTED. NULL: never */
+    uint32_t events;    /* to be counted around the runs, behind three others; with them `counted` */
+    counter_report *counted;
 } plain_runs;
 
 /* Plans, uploads, runs so many times in a row with beta 0, waits. Nothing is verified, timed, flushed or captured.

@@ -70,6 +70,7 @@ static void print_summary(const bench *b)
         return;
     }
     table_legend(b->marks);
+    bench_counters_refused(b);
     const bench_sums *s = b->sums;
     printf("%lld timed and verified, %lld wrong, %lld failed, %lld not supported", (long long)s->timed,
            (long long)s->wrong, (long long)s->failed, (long long)s->unsupported + b->refused);

@@ -206,6 +206,7 @@ cnn_status bench_run_group(bench *b, bool given, const cnn_problem *problem, cnn
         return CNN_OK;
     }
     status = candidates_time(list, count, &pc, &b->params, err);
+    if (status == CNN_OK) status = bench_count(b, list, count, &pc, err);
     cli_progress_end(&b->progress);
     if (status == CNN_OK) status = report(b, list, count, &pc, err);
     if (status == CNN_OK) watch_done(w);

@@ -47,6 +47,7 @@ cnn_status bench_open(bench *b, bool keeps, cnn_error *err)
     const bool first = o->watch->done == 0;
     cnn_status status = cli_sessions_open(o, true, &b->sessions, err);
     if (status == CNN_OK) status = cli_tuned_open(o, &b->sessions, keeps, &b->tuned, err);
+    if (status == CNN_OK) status = bench_counters_check(b, err);
     status = bench_meet(b, status, err);
     if (status == CNN_OK && b->pieces != NULL && b->sessions.count > 0)
         cli_pieces_mark(b->pieces, &b->sessions.list[0], b->output.sink);

@@ -36,7 +36,8 @@ typedef struct bench_sums {
     double ceilings_age;                /* of those that an earlier command measured, in seconds; 0: there are none */
     int n_ceilings;
     bench_peak ceilings[BENCH_CEILINGS_MAX];
-    unsigned marks; /* over ranks: of all figures shown */
+    unsigned marks;             /* over ranks: of all figures shown */
+    int refused[COUNTER_COUNT]; /* --counters: the errno of what the system does not count; else 0 */
     bench_grid grid;
     char records[1024]; /* of --save and --against: the file of this run's; "": none */
 } bench_sums;
@@ -47,6 +48,7 @@ typedef struct bench {
     measure_params params;
     cli_type_set types;
     uint32_t dirs, ops;
+    uint32_t events;       /* --counters: a set of counter_event */
     problem_list problems; /* that can be done */
     bool silent;           /* refused ones are told when they are read to be timed */
     int refused;           /* descriptors of files that this suite cannot do */
@@ -91,6 +93,12 @@ cnn_status bench_run_group(bench *b, bool given, const cnn_problem *problem, cnn
 /* plain.c: --runs. Each candidate runs so often, and nothing is verified, timed or recorded. */
 cnn_status bench_run_plainly(bench *b, const candidate *list, int count, const cnn_problem *problem, cnn_dir dir,
                              cnn_error *err);
+/* counters.c: --counters. Whether anything that was chosen can be counted; what is timed and right is counted; what
+ * that came to, and what the system refused, for people. */
+cnn_status bench_counters_check(const bench *b, cnn_error *err);
+cnn_status bench_count(bench *b, candidate *list, int count, const vf_case *pc, cnn_error *err);
+void bench_counters_print(const candidate *c);
+void bench_counters_refused(const bench *b);
 /* The data and the reference's results, made by every core before anything is timed. */
 cnn_status bench_make_case(bench *b, const cnn_problem *problem, cnn_dir dir, vf_case *pc, cnn_error *err);
 /* Each candidate of any problem, a line: what --impl takes. Some come more than once. */

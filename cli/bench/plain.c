@@ -22,7 +22,12 @@ static cnn_status run_one(bench *b, const candidate *c, const vf_case *data, con
     const cnn_problem *p = &data->problem;
     snprintf(name, sizeof name, "%s:%s %s %s %s %s %s", c->session->impl->name, c->algorithm.name, cnn_op_name(p->op),
              cnn_dir_name(data->call.dir), text, cnn_dtype_name(p->u.type.dtype), cnn_layout_name(p->u.type.layout));
-    const plain_runs runs = {c->session, &c->algorithm, data, name, b->options->runs, interrupt_seen};
+    const plain_runs runs = {.session = c->session,
+                             .algorithm = &c->algorithm,
+                             .c = data,
+                             .name = name,
+                             .runs = b->options->runs,
+                             .stop = interrupt_seen};
     const cnn_status status =
         c->reason[0] != '\0' ? CNN_FAIL(err, CNN_DEVICE, "%s", c->reason) : plain_runs_do(&runs, err);
     if (status == CNN_INTERRUPTED) return status;

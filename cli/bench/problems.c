@@ -115,6 +115,10 @@ cnn_status bench_read_params(bench *b, double warm_up, bool in_network, cnn_erro
                                  .stop = interrupt_seen,
                                  .control = true,
                                  .samples = o->samples};
+    if (o->counters && counters_parse(o->counters, &b->events, err) != CNN_OK) return err->status;
+    if (o->counters && strcmp(o->cache, "hot") != 0)
+        return CNN_FAIL(err, CNN_BAD_ARGUMENT, "--counters counts runs one behind the other: not with --cache %s",
+                        o->cache);
     if (b->params.min_time <= b->params.max_time) return check_caches(o, in_network, err);
     return CNN_FAIL(err, CNN_BAD_ARGUMENT, "--min-time is %g s, but may not be more than --max-time, which is %g s",
                     o->min_time, o->max_time);

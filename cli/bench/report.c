@@ -129,6 +129,7 @@ void bench_print(const bench *b, const candidate *list, int count, const vf_case
     for (int i = 0; i < count && !b->options->find; i++) {
         const bool tied = ranked && i != best && candidates_tied(&list[best], &list[i]);
         print_row(b, &list[i], pc, ranked && i == best ? "  best" : tied ? "  tied with the best" : "");
+        bench_counters_print(&list[i]);
     }
     if (ranked) print_control(&list[best]);
     if (ranked && !b->options->find) print_ratios(list, count, best);
