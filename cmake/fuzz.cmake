@@ -1,6 +1,6 @@
 # Fuzzing: libFuzzer targets for everything that reads a file or a text.
 # libFuzzer is clang's: cmake --preset fuzz, then scripts/libfuzzer.sh. All is built with its counters but the kernels,
-# which read no texts: they are built without counters, sanitizers and optimisation, in a tenth of the time.
+# which read no texts: without counters, sanitizers and optimisation they build faster.
 option(BENCHCNN_LIBFUZZER "build the libFuzzer targets (clang only)" OFF)
 if(BENCHCNN_LIBFUZZER)
   if(NOT CMAKE_C_COMPILER_ID MATCHES Clang)

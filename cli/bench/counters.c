@@ -45,6 +45,19 @@ static cnn_status count_one(const bench *b, candidate *c, const vf_case *pc, cnn
     return plain_runs_do(&runs, err);
 }
 
+/* What fails in the runs that are counted has failed. Where there is no room for a second set of its arrays, its figure
+ * still holds. */
+static void without_counts(candidate *c, const cnn_error *err)
+{
+    if (err->status == CNN_OUT_OF_MEMORY) {
+        table_put(stderr, "benchcnn: %s:%s is not counted: %s\n", c->session->impl->name, c->algorithm.name,
+                  err->message);
+        return;
+    }
+    c->state = CANDIDATE_FAILED;
+    snprintf(c->reason, sizeof c->reason, "when it was counted: %.400s", err->message);
+}
+
 cnn_status bench_count(bench *b, candidate *list, int count, const vf_case *pc, cnn_error *err)
 {
     for (int i = 0; i < count && b->events != 0; i++) {
@@ -52,7 +65,8 @@ cnn_status bench_count(bench *b, candidate *list, int count, const vf_case *pc, 
         if (c->state != CANDIDATE_TIMED || !on_host(c->session)) continue;
         bench_in_hand(b, c);
         const cnn_status status = count_one(b, c, pc, err);
-        if (status != CNN_OK) return status;
+        if (status == CNN_INTERRUPTED) return status;
+        if (status != CNN_OK) without_counts(c, err);
         for (int e = 0; e < COUNTER_COUNT; e++)
             if (c->counted.why[e] != 0) b->sums->refused[e] = c->counted.why[e];
     }

@@ -16,14 +16,14 @@ enum { THREADS_MAX = 1024 };
 
 typedef enum counter_mode { USER, ALL } counter_mode;
 typedef struct counter_row {
-    const char *name, *text;
+    const char *name;
     uint64_t config;
     uint32_t type;
     counter_mode mode;
 } counter_row;
 
 static const counter_row rows[COUNTER_COUNT] = {
-#define COUNTER(name, type, config, mode, meaning) {#name, meaning, config, type, mode},
+#define COUNTER(name, type, config, mode) {#name, config, type, mode},
 #include "counters.inc"
 };
 
@@ -35,7 +35,6 @@ struct counters {
 };
 
 const char *counter_name(counter_event event) { return rows[event].name; }
-const char *counter_text(counter_event event) { return rows[event].text; }
 
 static int find(const char *word, size_t length)
 {
@@ -129,6 +128,8 @@ cnn_status counters_open(uint32_t events, counters **result, cnn_error *err)
     if (!c) return CNN_FAIL(err, CNN_OUT_OF_MEMORY, "no memory for counters");
     c->events = events;
     c->threads = threads_of_this(ids);
+    for (int event = 0; event < COUNTER_COUNT && c->threads == THREADS_MAX; event++)
+        if (events & 1u << event) c->why[event] = EMFILE; /* some may be left out: their sum would be too small */
     for (int event = 0; status == CNN_OK && event < COUNTER_COUNT; event++)
         if (events & 1u << event) status = open_event(c, event, ids, err);
     if (status == CNN_OK) return CNN_OK;
@@ -179,8 +180,10 @@ void counters_stop(counters *c, counter_report *report)
         double share = 1;
         report->count[event] = c->fds[event] ? count_of(c, event, &share) : -1;
         report->why[event] = c->why[event];
-        if (share < report->share) report->share = share;
-        if (share > 0) continue;
+        if (share > 0) {
+            report->share = share < report->share ? share : report->share;
+            continue;
+        }
         report->count[event] = -1; /* it never had its turn */
         report->why[event] = EBUSY;
     }

@@ -8,13 +8,12 @@
 #include "harness/cnn.h"
 
 typedef enum counter_event {
-#define COUNTER(name, type, config, mode, meaning) COUNTER_##name,
+#define COUNTER(name, type, config, mode) COUNTER_##name,
 #include "counters.inc"
     COUNTER_COUNT
 } counter_event;
 
 const char *counter_name(counter_event event); /* "cache_misses" */
-const char *counter_text(counter_event event); /* what it counts */
 
 /* "all", or names with commas, as a set of bits 1 << event. CNN_BAD_ARGUMENT names the word, and those that there are.
  */

@@ -28,7 +28,7 @@ static cpu_isa find_best(void)
 #endif
 }
 
-/* Found once, as the program is loaded: a virtual machine takes 20 us and more for cpuid, and inner loops ask. */
+/* Found once, as the program is loaded: a virtual machine may take 15 us for cpuid, and inner loops ask. */
 static cpu_isa best = CPU_ISA_BASE;
 
 __attribute__((constructor(101))) static void find_at_load(void) { best = find_best(); }

@@ -34,6 +34,13 @@ else
     grep -qE 'a run: .* instructions' "$tmp/plain" || fail "no line of instructions: $(cat "$tmp/plain")"
 fi
 
+# What can be counted is in the table of docs/bench.md.
+names=$(sed -n 's/^COUNTER(\([a-z0-9_]*\),.*/\1/p' harness/cpu/counters.inc)
+[ "$(wc -w <<<"$names")" -ge 13 ] || fail "no table of counters: $names"
+for name in $names; do
+    grep -qE "^\|.*\`$name\`.*\|.*\|$" docs/bench.md || fail "docs/bench.md does not explain $name"
+done
+
 refused "no counter is named 'faults'|there are all, cycles, |page_faults" bench --impl cpu:naive "${one[@]}" --counters cycles,faults
 refused 'not with --cache cold' bench --impl cpu:naive "${one[@]}" --counters cycles --cache cold
 refused '--counters' bench --impl cpu:naive "${one[@]}" --counters cycles --runs 3
