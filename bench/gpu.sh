@@ -47,6 +47,8 @@ verify_all() {
 # of its algorithms, on two small problems, and for each operation; as many at once as there are cores.
 sanitized() {
     local impl name op way net cluster alone checked='--check bound --threads 1 --quiet'
+    # Few input channels; channels that fill a tile and some that do not; pixels for several pieces of BWD_W; 1x1.
+    local few='--problem mb4ic3ih14oc64kh3ph1 --problem mb2ic64ih9oc72kh3ph1 --problem mb8ic64ih14oc64kh3ph1 --problem mb2ic72ih8oc40kh1'
     for impl in v1 v2 v3; do
         for net in thesis small; do
             echo "train --net $net --impl cuda_fused:$impl --data synthetic --images 200,50 --batch 37 --shift 1 --quiet"
@@ -63,6 +65,13 @@ sanitized() {
             echo "train --net thesis --impl $impl --data synthetic --images 200,50 --batch 37 --shift 1 --quiet $way"
         done
         [ "$impl" = cudnn ] && continue
+        case $impl in cuda_tensor | cuda_naive)
+            for op in "conv $few --layout nchw,nhwc" 'fc --problem mb3ic7ih3oc5 --problem mb130ic72oc70' \
+                'deconv --problem mb2ic3ih7oc5kh3ph1'; do
+                echo "verify --impl $impl --op $op --dtype f16,bf16:bf16:f32 $checked"
+            done
+            ;;
+        esac
         for op in conv deconv conv3d fc,pool,act loss,dropout,add,concat,batchnorm,optimizer; do echo "verify --impl $impl:* --op $op $checked"; done
     done
     case ,$gpu, in *,cudnn,*) ;; *) return ;; esac
