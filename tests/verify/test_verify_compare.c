@@ -179,6 +179,68 @@ static void one_long_sum_among_copies_has_its_error(void **state)
     assert_true(fabs(most - few) <= 1e-12 * few);
 }
 
+/* Towards zero, or to the nearest number of so many bits. */
+static double of_bits(double value, int bits, bool cut)
+{
+    int exponent;
+    const double scaled = ldexp(frexp(value, &exponent), bits);
+    return ldexp(cut ? trunc(scaled) : nearbyint(scaled), exponent - bits);
+}
+
+/* N sums of n products of numbers in -1..1, `at_once` in each addition, whose result keeps `bits`. */
+static sample sums_of(int n, int at_once, int bits, bool cut)
+{
+    sample s = good();
+    cnn_rng rng = rng_stream(7, (uint64_t)n);
+    for (int i = 0; i < N; i++) {
+        s.expected[i] = s.magnitude[i] = s.got[i] = 0.0;
+        s.roundings[i] = n;
+        for (int k = 0; k < n; k += at_once) {
+            double part = 0.0;
+            for (int j = 0; j < at_once; j++) {
+                const double product = (2.0 * rng_unit(&rng) - 1.0) * (2.0 * rng_unit(&rng) - 1.0);
+                part += product;
+                s.magnitude[i] += fabs(product);
+            }
+            s.expected[i] += part;
+            s.got[i] = of_bits(s.got[i] + part, bits, cut);
+        }
+    }
+    return s;
+}
+
+static bool held(sample *s)
+{
+    const vf_comparison v = judge(s, false);
+    return !v.failed && vf_rms(&v) <= vf_rms_most(&s->rounding, &v);
+}
+
+/* Factors of 16 bits: an adder may cut sums of four products and more, as tensor cores do. f32 is held to rounding, and
+ * sums in fewer bits are seen in either. */
+static void sums_of_halves_may_be_cut(void **state)
+{
+    (void)state;
+    const cnn_problem half = problem_of(CNN_OP_FC, "ic64oc8", CNN_F16_F16_F32, CNN_NCHW),
+                      full = problem_of(CNN_OP_FC, "ic64oc8", CNN_F32, CNN_NCHW);
+    const vf_rounding halves = vf_rounding_of(&half, NULL), floats = vf_rounding_of(&full, NULL);
+    assert_true(halves.cut > 0 && floats.cut == 0);
+    for (int n = 16; n <= 1 << 14; n *= 4) {
+        for (int at_once = 4; at_once <= 16; at_once *= 2) {
+            sample s = sums_of(n, at_once, 24, true);
+            s.rounding = halves;
+            assert_true(held(&s));
+        }
+        sample cut = sums_of(n, 4, 24, true), nearest = sums_of(n, 1, 24, false), few = sums_of(n, 4, 16, true),
+               half_sums = sums_of(n, 16, 11, false);
+        cut.rounding = nearest.rounding = floats;
+        few.rounding = half_sums.rounding = halves;
+        assert_true(held(&nearest));
+        assert_true(n < 1024 || !held(&cut));
+        assert_false(held(&few));
+        assert_false(held(&half_sums));
+    }
+}
+
 static void check_integers(const char *text, cnn_dir dir, int variant, cnn_dtype dtype)
 {
     const cnn_problem p = problem_of(CNN_OP_CONV, text, dtype, CNN_NCHW);
@@ -273,6 +335,7 @@ int main(void)
         cmocka_unit_test(zeros_are_within_no_bound),
         cmocka_unit_test(no_factor_makes_noise_of_sums),
         cmocka_unit_test(one_long_sum_among_copies_has_its_error),
+        cmocka_unit_test(sums_of_halves_may_be_cut),
         cmocka_unit_test(integers_stay_exact),
         cmocka_unit_test(checks_have_names),
         cmocka_unit_test(whole_sums_fit),

@@ -6,6 +6,10 @@
 #include <float.h>
 #include <math.h>
 
+/* Volta's tensor cores; later ones add more (Fasi, Higham, Mikaitis, Pranesh, "Numerical behavior of NVIDIA tensor
+ * cores", 2021). */
+enum { CUT_AT_ONCE = 4 };
+
 static const double unit_f64 = 0x1p-53, unit_f32 = 0x1p-24;
 
 /* Significant bits of the factors in each math mode (of f32 problems). */
@@ -32,6 +36,8 @@ vf_rounding vf_rounding_of(const cnn_problem *problem, const cnn_algorithm *algo
     if (cnn_sums_whole(t->dtype))
         return (vf_rounding){
             .stored = cnn_part_dtype(t->dtype, CNN_PART_RESULT), .amplification = 1.0, .mean = 1.0, .bits = 8};
+    const bool halves = cnn_is_half(cnn_part_dtype(t->dtype, CNN_PART_FACTOR));
+    if (halves && cnn_is_weighted(problem)) r.cut = CUT_AT_ONCE;
     if (cnn_is_joined(t->dtype)) { /* products of so few bits are exact, and the sum is stored as it is */
         r.stored = cnn_part_dtype(t->dtype, CNN_PART_RESULT);
         r.bits = cnn_half_of(cnn_part_dtype(t->dtype, CNN_PART_FACTOR)).fraction + 1;
@@ -41,6 +47,7 @@ vf_rounding vf_rounding_of(const cnn_problem *problem, const cnn_algorithm *algo
         const cnn_half_format f = cnn_half_of(t->dtype);
         r.bits = f.fraction + 1;
         if (t->math == CNN_MATH_F32) return r;
+        r.cut = 0;
         r.unit = ldexp(1.0, -r.bits); /* every sum may be stored, and the last one is no other */
         r.tiny = fmax(FLT_MIN, ldexp(1.0, cnn_half_least(f)));
         r.stored = CNN_F32;
@@ -81,7 +88,8 @@ double vf_storing(const vf_rounding *r, double expected, double bound)
 double vf_rms_limit(const vf_rounding *r, double mean_sqrt_roundings)
 {
     const double sum_itself = 1.33; /* of terms of either sign: the root mean square of sum*sqrt(n)/sum|ab| */
-    return fmin(r->mean * (r->unit * (mean_sqrt_roundings + 2.0) + 2.0 * r->input), 0.2 * sum_itself);
+    const double cuts = r->cut > 0 ? 2.0 / 3.0 * sum_itself * mean_sqrt_roundings * mean_sqrt_roundings / r->cut : 0.0;
+    return fmin(r->mean * (r->unit * (mean_sqrt_roundings + 2.0 + cuts) + 2.0 * r->input), 0.2 * sum_itself);
 }
 
 double vf_bound_below(const vf_rounding *r, double bound, double expected, double roundings, double magnitude)
@@ -91,15 +99,15 @@ double vf_bound_below(const vf_rounding *r, double bound, double expected, doubl
     return fmin(bound, fmax(0.5 * fabs(expected), 8.0 * usual) + (roundings + 1.0) * r->tiny);
 }
 
-const char *vf_precision_name(double rms, double mean_sqrt_roundings)
+const char *vf_precision_name(const vf_rounding *r, double rms, double mean_sqrt_roundings)
 {
-    static const struct {
+    const struct {
         const char *name;
         vf_rounding rounding;
     } precisions[] = {{"f64", {.unit = 0x1p-53, .mean = 1.0}},
-                      {"f32", {.unit = 0x1p-24, .mean = 1.0}},
-                      {"tf32", {.unit = 0x1p-24, .input = 0x1p-11, .mean = 1.0}},
-                      {"bf16", {.unit = 0x1p-24, .input = 0x1p-8, .mean = 1.0}}};
+                      {"f32", {.unit = 0x1p-24, .mean = 1.0, .cut = r->cut}},
+                      {"tf32", {.unit = 0x1p-24, .input = 0x1p-11, .mean = 1.0, .cut = r->cut}},
+                      {"bf16", {.unit = 0x1p-24, .input = 0x1p-8, .mean = 1.0, .cut = r->cut}}};
     for (int i = 0; i < (int)(sizeof precisions / sizeof precisions[0]); i++)
         if (rms <= vf_rms_limit(&precisions[i].rounding, mean_sqrt_roundings)) return precisions[i].name;
     return "worse";

@@ -15,6 +15,8 @@ typedef struct vf_rounding {
     const char *transform; /* the one that allows them; NULL: none */
     bool normwise;         /* transforms mix the elements of a tile: the bound of each is that of the largest */
     int bits;              /* significant bits that a factor keeps */
+    int cut;               /* products that an adder takes at once, and cuts their sum towards 0 (tensor cores); 0: all
+                              sums are rounded to nearest */
     bool one_sided;        /* sums whose terms may all have one sign (means): partial sums are as large as all of it */
     cnn_dtype stored;      /* f16, bf16, u8, s8: what results are rounded to, once, when they are stored; else no
                               matter */
@@ -40,7 +42,10 @@ double vf_storing(const vf_rounding *rounding, double expected, double bound);
 
 /* Sums of many products: the rounding errors behave like a random walk, so their mean square is far below the worst
  * case: error * sqrt(n) / magnitude stays near u * sqrt(n), whatever the order of summation, while factors rounded to
- * tf32 first give 2^-11 whatever n. The limit leaves a factor of about 2 over a plain sum from left to right. */
+ * tf32 first give 2^-11 whatever n. The limit leaves a factor of about 2 over a plain sum from left to right.
+ *
+ * Cuts have a direction. Each takes at most u of the partial sum on the average; that grows as the root of its terms,
+ * so n / k cuts take 2/3 * u * n / k of the sum itself: in the same measure another u * 0.9 * n / k. */
 double vf_rms_limit(const vf_rounding *rounding, double mean_sqrt_roundings);
 
 /* What an element may be off by all the same where its a-priori bound is as large as the element itself, which the
@@ -49,8 +54,9 @@ double vf_rms_limit(const vf_rounding *rounding, double mean_sqrt_roundings);
  * roundings. So zeros, or anything else that has nothing to do with the data, are within no bound however wide. */
 double vf_bound_below(const vf_rounding *rounding, double bound, double expected, double roundings, double magnitude);
 
-/* The finest of "f64", "f32", "tf32", "bf16" whose vf_rms_limit holds for `rms`, that of plain sums: a transform's
- * precision is what it is, too; else "worse". ("tf32" also stands for f16, which keeps as many bits.) */
-const char *vf_precision_name(double rms, double mean_sqrt_roundings);
+/* The finest of "f64", "f32", "tf32", "bf16" whose vf_rms_limit holds for `rms`, that of plain sums, cut as
+ * `rounding`'s are: a transform's precision is what it is, too; else "worse". ("tf32" also stands for f16, which keeps
+ * as many bits.) */
+const char *vf_precision_name(const vf_rounding *rounding, double rms, double mean_sqrt_roundings);
 
 #endif

@@ -247,7 +247,7 @@ void vf_judge_precision(const cnn_problem *problem, const vf_rounding *bounds, c
     tell_alone(problem, bounds, sums, result);
     if (sums->rounded == 0) return; /* copies, integers */
     const double rms = vf_rms(sums), limit = vf_rms_most(bounds, sums);
-    const char *name = vf_precision_name(rms, root_of_terms(sums));
+    const char *name = vf_precision_name(bounds, rms, root_of_terms(sums));
     snprintf(result->precision, sizeof result->precision, "%s", name);
     if (products && !(rms <= limit))
         vf_set(result, VERIFY_FAILED,
@@ -287,7 +287,7 @@ void vf_judge_channels(const vf_case *c, const vf_run *run, const vf_rounding *b
             vf_set(result, VERIFY_FAILED,
                    "channel %lld of %s has the precision of %s: root mean square of error*sqrt(n)/sum|ab| is %.3g, "
                    "limit %.3g",
-                   (long long)k, o->name, vf_precision_name(vf_rms(&v), root_of_terms(&v)), vf_rms(&v),
+                   (long long)k, o->name, vf_precision_name(bounds, vf_rms(&v), root_of_terms(&v)), vf_rms(&v),
                    vf_rms_most(bounds, &v));
             return;
         }

@@ -15,8 +15,8 @@
 
 enum { PAGES = 600, TASKS = 8 };
 
-/* So many new pages; huge pages would be one fault each. A sanitizer sees neither the pages nor the writes: each page of
- * its shadow would be a fault more. */
+/* So many new pages; huge pages would be one fault each. A sanitizer sees neither the pages nor the writes: each page
+ * of its shadow would be a fault more. */
 __attribute__((no_sanitize("address", "thread"))) static void touch(void *unused, int64_t task, int worker)
 {
     (void)unused, (void)task, (void)worker;
