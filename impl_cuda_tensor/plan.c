@@ -5,6 +5,7 @@
 #include "impl_cuda_tensor/gradient.h"
 
 #include <limits.h>
+#include <math.h>
 
 enum { AREA_ALIGN = 1024 };
 
@@ -222,13 +223,45 @@ static const tile_row tiles[] = {
 };
 enum { TILES = sizeof tiles / sizeof tiles[0] };
 
-/* How a tile would do: its patches, and for how long the device is busy, in products of 64 pixels by 64 channels. */
+/* How a tile would do: its patches, whether pieces of it are dealt out, and how long it would take. */
 typedef struct fitted {
     const tile_row *tile;
     int64_t tall, rows, group_tiles, tiles;
-    bool patched;
+    bool patched, split;
     double cost;
 } fitted;
+
+/* Pieces are dealt out one by one where whole tiles would leave more than 7 % of the device idle in the last wave. */
+static bool choose_split(int64_t wish, int64_t tile_count, int64_t sms)
+{
+    const double waves = (double)tile_count / (double)sms;
+    return wish == 2 ? waves / (double)ceil_div(tile_count, sms) < 0.93 : wish == 1;
+}
+
+/* Of f32 in two parts: for how long the device is busy, in products of 64 pixels by 64 channels. Dealt out evenly; each
+ * step of a tile costs its products and some more for loading pixels, fewer per channel where the tile is wide. */
+static double cost_of_parts(const cutensor_forward *f, const tile_row *t, const fitted *r, int64_t sms)
+{
+    const double steps = (double)r->tiles * f->chunks * (double)f->taps / (double)sms;
+    const double products = (double)t->high * t->warpgroups * t->wide / 64.0;
+    const double loads = (r->patched ? 0.25 : 1.0) * (double)r->tall / 64.0;
+    return (steps < 1 ? 1 : steps) * (products + loads);
+}
+
+/* Of one part: microseconds of the busiest block, fitted to bf16 on an H100 (six layers, three tiles, whole and split:
+ * the order of what it foretells is that of the measurements but for 3 %). A step takes 0.5 and its products, or as
+ * long as its loads; a tile that is split leaves its sums in memory, and its first block reads those of the others. */
+static double cost_of_one(const cutensor_forward *f, const tile_row *t, const fitted *r, bool split, int64_t sms)
+{
+    const int64_t pieces = f->chunks * (r->patched ? 1 : f->taps), piece_steps = r->patched ? f->taps : 1;
+    const int64_t units = split ? r->tiles * pieces : r->tiles, most = ceil_div(units, sms) * (split ? 1 : pieces);
+    const double kib = 1.0 / 1024, products = 0.0365 * t->high * t->warpgroups * t->wide / 64.0;
+    const double patch = (double)r->rows * 128 * kib / (double)piece_steps, weights = t->wide * 128.0 * kib;
+    const double step = fmax(0.5 + products, 0.04 * patch + 0.02 * weights);
+    const double blocks = ceil((double)pieces / fmax(1, (double)units / (double)sms)); /* that share a tile */
+    const double sums = split && blocks > 1 ? (double)r->tall * t->wide * 4 * kib / 23 * blocks : 0;
+    return (double)(most * piece_steps) * step + sums;
+}
 
 static int64_t buffers_of(const tile_row *t, int64_t rows, int64_t room)
 {
@@ -236,8 +269,9 @@ static int64_t buffers_of(const tile_row *t, int64_t rows, int64_t room)
     return smaller(FORWARD_PATCHES, (room - forward_fixed_bytes(t->wide, t->parts)) / bytes);
 }
 
-static fitted fit_tile(const cutensor_forward *f, const tile_row *t, int64_t room, int64_t sms, int64_t wish)
+static fitted fit_tile(const cutensor_forward *f, const tile_row *t, int64_t room, int64_t sms, const int64_t *knobs)
 {
+    const int64_t wish = knobs[CUTENSOR_KNOB_PATCH], wish_split = knobs[CUTENSOR_KNOB_SPLIT];
     fitted r = {.tile = t, .tall = (int64_t)t->warpgroups * t->high * 64};
     const int64_t taps = (int64_t)f->window.kh * f->window.kw;
     const bool can = f->window.div_h == 1 && f->window.div_w == 1;
@@ -247,12 +281,14 @@ static fitted fit_tile(const cutensor_forward *f, const tile_row *t, int64_t roo
     r.rows = r.patched ? rows : r.tall;
     r.group_tiles = ceil_div(f->group_oc, t->wide);
     r.tiles = ceil_div(f->pixels, r.tall) * r.group_tiles * f->groups;
-    /* Dealt out evenly; each step of a tile costs its products and some more for loading pixels, fewer per channel
-     * where the tile is wide. */
-    const double steps = (double)r.tiles * f->chunks * (double)taps / (double)sms;
-    const double products = (double)t->high * t->warpgroups * t->wide / 64.0;
-    const double loads = (r.patched ? 0.25 : 1.0) * (double)r.tall / 64.0;
-    r.cost = (steps < 1 ? 1 : steps) * (products + loads);
+    if (t->parts == 2) {
+        r.split = choose_split(wish_split, r.tiles, sms);
+        r.cost = cost_of_parts(f, t, &r, sms);
+        return r;
+    }
+    const double whole = cost_of_one(f, t, &r, false, sms), split = cost_of_one(f, t, &r, true, sms);
+    r.split = wish_split == 2 ? split < whole : wish_split == 1;
+    r.cost = r.split ? split : whole;
     return r;
 }
 
@@ -264,17 +300,10 @@ static fitted choose_tile(const cutensor_forward *f, const cnn_conv_desc *d, con
     for (int i = 0; i < TILES; i++) {
         const int64_t wish = knobs[CUTENSOR_KNOB_TILE];
         if (tiles[i].parts != parts || (wish != 0 && wish != tiles[i].id)) continue;
-        const fitted r = fit_tile(f, &tiles[i], room, sms, knobs[CUTENSOR_KNOB_PATCH]);
+        const fitted r = fit_tile(f, &tiles[i], room, sms, knobs);
         if (best.tile == NULL || r.cost < best.cost) best = r;
     }
     return best;
-}
-
-/* Pieces are dealt out one by one where whole tiles would leave more than 7 % of the device idle in the last wave. */
-static bool choose_split(int64_t wish, int64_t tile_count, int64_t sms)
-{
-    const double waves = (double)tile_count / (double)sms;
-    return wish == 2 ? waves / (double)ceil_div(tile_count, sms) < 0.93 : wish == 1;
 }
 
 static void put_tile(cutensor_forward *f, const fitted *t, int64_t room)
@@ -342,7 +371,7 @@ static cnn_status plan_forward(const cuda_context *c, const cnn_request *r, cons
     if (f->buffers < 2)
         return CNN_FAIL(err, CNN_UNSUPPORTED, "two patches of %d bytes do not fit the %lld bytes of shared memory",
                         f->buffer_bytes, (long long)room);
-    const bool split = choose_split(r->knobs[CUTENSOR_KNOB_SPLIT], tile.tiles, sms);
+    const bool split = tile.split;
     status = check_count("pieces of work", (double)tile.tiles * f->pieces, err);
     if (status != CNN_OK) return status;
     f->unit = split ? 1 : f->pieces;
