@@ -74,15 +74,6 @@ static v3_launcher *beforehand(const fused_net *net, const fused_spread *l)
 
 /* ---- Planning */
 
-enum { MULTIPROCESSORS_A_GROUP = 16 };
-
-/* How many clusters are there at once, at least: a cluster lies within a group of multiprocessors. */
-static int clusters_of(const cudaDeviceProp *device, int cluster)
-{
-    const int all = device->multiProcessorCount, group = MULTIPROCESSORS_A_GROUP;
-    return all < group ? all / cluster : all / group * (group / cluster);
-}
-
 struct v3_plan_of {
     fused_spread train, test;
     int blocks; /* of the grid that trains */
@@ -97,7 +88,7 @@ static cnn_status spread(const cuda_context *c, const fused_net *net, int cluste
                         "cuda_fused:v3: blocks share an image on devices of compute capability 9.0 and later, and this "
                         "one's is %d.%d: take v3.cluster=1",
                         device->major, device->minor);
-    const int blocks = clusters_of(device, cluster) * cluster;
+    const int blocks = cuda_clusters(c, cluster) * cluster;
     if (blocks == 0)
         return CNN_FAIL(err, CNN_UNSUPPORTED, "cuda_fused:v3: the device has no %d multiprocessors for a cluster",
                         cluster);
@@ -112,8 +103,7 @@ static cnn_status choose(const cuda_context *c, const fused_net *net, const fuse
     if (asked > 0) return spread(c, net, asked, l, err);
     for (int cluster : {10, 5, 4, 2}) {
         cnn_error none;
-        if (r->batch <= clusters_of(&c->properties, cluster) && spread(c, net, cluster, l, &none) == CNN_OK)
-            return CNN_OK;
+        if (r->batch <= cuda_clusters(c, cluster) && spread(c, net, cluster, l, &none) == CNN_OK) return CNN_OK;
     }
     return spread(c, net, 1, l, err);
 }
@@ -126,7 +116,7 @@ static cnn_status plan_of(const cuda_context *c, const fused_net *net, const fus
     if (status == CNN_OK) status = choose(c, net, r, &plan->train, err);
     if (status != CNN_OK) return status;
     const fused_spread *l = &plan->train;
-    const int most = l->cluster > 1 ? clusters_of(device, l->cluster) : device->multiProcessorCount;
+    const int most = l->cluster > 1 ? cuda_clusters(c, l->cluster) : device->multiProcessorCount;
     const int busy = r->batch < most ? (int)r->batch : most;
     plan->alone = (int64_t)busy * l->slots <= r->knobs[FUSED_KNOB_V3_ALONE] &&
                   fused_spread_bytes(l, busy * l->cluster, true) <= device->sharedMemPerBlockOptin;

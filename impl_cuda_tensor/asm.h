@@ -87,6 +87,22 @@ static __device__ inline void barrier_of(int id, int threads)
 {
     asm volatile("bar.sync %0, %1;" ::"r"(id), "r"(threads) : "memory");
 }
+/* All threads of the cluster's blocks; what they stored before is seen behind it. */
+static __device__ inline void cluster_barrier()
+{
+    asm volatile("barrier.cluster.arrive.release.aligned;\nbarrier.cluster.wait.acquire.aligned;" ::: "memory");
+}
+/* 16 bytes at this address of another block of the cluster. */
+static __device__ inline float4 load_of_block(uint32_t address, int32_t rank)
+{
+    float4 v;
+    asm volatile("{\n.reg .u32 there;\nmapa.shared::cluster.u32 there, %4, %5;\n"
+                 "ld.shared::cluster.v4.f32 {%0, %1, %2, %3}, [there];\n}"
+                 : "=f"(v.x), "=f"(v.y), "=f"(v.z), "=f"(v.w)
+                 : "r"(address), "r"(rank)
+                 : "memory");
+    return v;
+}
 /* In global memory, between blocks. */
 static __device__ inline void flag_set(unsigned *flag)
 {

@@ -81,6 +81,13 @@ static inline void barrier_wait(uint32_t barrier, int parity)
         emulated_poll(__FILE__, __LINE__);
 }
 static inline void barrier_of(int id, int threads) { emulated_named_barrier(id, threads, __FILE__, __LINE__); }
+static inline void cluster_barrier() { emulated_cluster_barrier(__FILE__, __LINE__); }
+static inline float4 load_of_block(uint32_t address, int32_t rank)
+{
+    float4 v;
+    memcpy(&v, emulated_peer_shared(at_address<char>(address), static_cast<unsigned>(rank)), sizeof v);
+    return v;
+}
 static inline void flag_set(unsigned *flag) { *flag = 1; }
 static inline void flag_wait(const unsigned *flag)
 {

@@ -7,7 +7,8 @@
  * its own, and only as many as let 32 or 64 pixels be loaded at once.
  *
  * Sums: as in forward.cu, those of 32 pixels are the tensor cores', all others the multiprocessor's (f32). Work, tiles
- * times chunks of pixels, is dealt out evenly; sum.cu adds up the blocks' sums in a fixed order. */
+ * times chunks of pixels, is dealt out evenly. Where tiles are few enough, the blocks of a cluster have the same one,
+ * and add up their sums through each other's shared memory; sum.cu adds up what is left, in a fixed order. */
 #include "impl_cuda_tensor/gradient_load.h"
 
 namespace
@@ -77,14 +78,14 @@ __device__ inline void load_dy_nchw(const cutensor_gradient &g, const float *dy,
     }
 }
 
-template <int PARTS>
+template <int PARTS, bool CLUSTERS>
 __device__ inline void load_dy(const cutensor_gradient &g, const block_of &b, const float *dy, int32_t channel)
 {
     const int32_t row = channel + static_cast<int32_t>(threadIdx.x & 31);
     ring_place ring = {0, 1};
     int32_t loaded = 0, handed = 0;
-    for (int32_t u = b.first; u < b.last; u++) {
-        const unit_place at = unit_at(g, u);
+    for (int32_t u = b.first; u < b.last; u = next_unit<CLUSTERS>(g, u)) {
+        const unit_place at = unit_at<CLUSTERS>(g, b, u);
         const tile_place tile = tile_at(g, at.tile);
         const float *of_group = dy + static_cast<int64_t>(tile.group) * g.group_oc * g.dy_channel;
         for (int32_t pixel = at.pixel; pixel < at.end; pixel += 32) {
@@ -209,13 +210,14 @@ __device__ inline void add_step(float (&sum)[3][32], uint32_t patch, const int32
         add_step_f32<4, SLOTS>(sum, patch, rows, offset, channels, dy);
 }
 
-template <int PARTS>
+template <int PARTS, bool CLUSTERS>
 __device__ inline void multiply_units(const cutensor_gradient &g, const block_of &b, float *partials)
 {
     const lane_place l = lane_of(static_cast<int32_t>(threadIdx.x));
     ring_place step = {0, 0}, patch = {0, 0};
     for (int32_t u = b.first; u < b.last;) {
-        const int32_t tile = divided(u, g.by_chunks), end = min(b.last, (tile + 1) * g.chunks);
+        const int32_t tile = CLUSTERS ? b.tile : divided(u, g.by_chunks);
+        const int32_t end = CLUSTERS ? b.last : min(b.last, (tile + 1) * g.chunks);
         int32_t offset[3];
         const int32_t slots = find_slots(g, tile, l.warpgroup, offset);
         float sum[3][32];
@@ -223,8 +225,8 @@ __device__ inline void multiply_units(const cutensor_gradient &g, const block_of
         for (int v = 0; v < 3; v++)
 #pragma unroll
             for (int i = 0; i < 32; i++) sum[v][i] = 0;
-        for (; u < end; u++) {
-            const unit_place unit = unit_at(g, u);
+        for (; u < end; u = next_unit<CLUSTERS>(g, u)) {
+            const unit_place unit = unit_at<CLUSTERS>(g, b, u);
             barrier_wait(b.patch_full + 8 * patch.at, patch.parity);
             const uint32_t from = b.patches + static_cast<uint32_t>(patch.at * g.patch_bytes);
             const int32_t *rows = at_address<int32_t>(b.rows) + patch.at * sizes<float>::CHUNK_MOST + (l.lane & 3);
@@ -247,25 +249,34 @@ __device__ inline void multiply_units(const cutensor_gradient &g, const block_of
             if (l.lane == 0) barrier_arrive(b.patch_free + 8 * patch.at);
             patch.next(g.patches);
         }
-        put_sums(partials + segment_of(b.rank, tile), sum, slots, l.warpgroup, static_cast<int32_t>(threadIdx.x & 127));
+        if constexpr (CLUSTERS) barrier_of(2, 384); /* where the sums go, all have read their patches */
+        put_sums(CLUSTERS ? at_address<float>(b.steps) : partials + segment_of(b.rank, tile), sum, slots, l.warpgroup,
+                 static_cast<int32_t>(threadIdx.x & 127));
+    }
+    next_may_start();
+    if constexpr (CLUSTERS) {
+        cluster_barrier();
+        add_blocks(g, b, partials);
+        cluster_barrier(); /* the others have read this block's */
     }
 }
 
-template <int PARTS>
+template <int PARTS, bool CLUSTERS>
 __global__ void __launch_bounds__(GRADIENT_THREADS, 1)
     weight_gradient(const cutensor_gradient g, const gradient_operands o)
 {
-    const block_of b = open_block<float>(g);
+    const block_of b = open_block<float, CLUSTERS>(g);
     const int32_t thread = static_cast<int32_t>(threadIdx.x) - 384;
     if (thread < 0) {
         REGISTERS_MORE(160);
-        multiply_units<PARTS>(g, b, o.partials);
+        multiply_units<PARTS, CLUSTERS>(g, b, o.partials);
     } else {
         REGISTERS_LESS(32);
         if (thread < 64)
-            load_dy<PARTS>(g, b, static_cast<const float *>(o.dy), thread & 32);
+            load_dy<PARTS, CLUSTERS>(g, b, static_cast<const float *>(o.dy), thread & 32);
         else
-            load_x(g, b, static_cast<const float *>(o.x), thread - 64);
+            load_x<float, CLUSTERS>(g, b, static_cast<const float *>(o.x), thread - 64);
+        loaders_end<CLUSTERS>();
     }
 }
 
@@ -274,10 +285,13 @@ __global__ void __launch_bounds__(GRADIENT_THREADS, 1)
 cnn_status cutensor_gradient_run(cuda_context *c, const cutensor_plan *p, const void *x, const void *dy, void *partials,
                                  cnn_error *err)
 {
-    const cuda_shape shape = {"weight_gradient", dim3(static_cast<unsigned>(p->blocks)), dim3(GRADIENT_THREADS),
-                              static_cast<size_t>(p->shared_bytes)};
+    const cuda_shape shape = gradient_shape("weight_gradient", p);
     const gradient_operands o = {x, dy, static_cast<float *>(partials)};
     if (cuda_has_half(p->bias.t.dtype)) return cutensor_gradient_half_run(c, p, x, dy, partials, err);
-    if (p->gradient.parts == 1) return cuda_launch(c, shape, err, weight_gradient<1>, p->gradient, o);
-    return cuda_launch(c, shape, err, weight_gradient<2>, p->gradient, o);
+    const bool clusters = p->gradient.cluster > 1;
+    if (p->gradient.parts == 1)
+        return clusters ? cuda_launch(c, shape, err, weight_gradient<1, true>, p->gradient, o)
+                        : cuda_launch(c, shape, err, weight_gradient<1, false>, p->gradient, o);
+    return clusters ? cuda_launch(c, shape, err, weight_gradient<2, true>, p->gradient, o)
+                    : cuda_launch(c, shape, err, weight_gradient<2, false>, p->gradient, o);
 }

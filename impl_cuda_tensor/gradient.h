@@ -15,6 +15,7 @@ enum {
     GRADIENT_PATCHES = 3,   /* most patches under way */
     GRADIENT_LAG = 3,       /* tiles of dy that are loaded before the first of them is handed on */
     GRADIENT_THREADS = 512, /* three warpgroups that multiply, two warps that load dy, two that load x */
+    CLUSTER_MOST = 8,
     GRADIENT_SEGMENT = GRADIENT_SLOTS * GRADIENT_SIDE * GRADIENT_SIDE /* numbers of a block's sums */
 };
 

@@ -4,7 +4,7 @@
  * lies, 16 bytes at a time, rows of 64 channels; in NCHW as rows of 64 pixels. x's pixels, which are the columns of A,
  * are transposed on their way from a patch into registers (ldmatrix). Nothing is split, nothing rounded.
  *
- * Sums: a block's stay in the tensor cores; sum.cu adds them up. */
+ * Sums: a block's stay in the tensor cores; clusters and sum.cu add them up, as gradient.cu's. */
 #include "impl_cuda_tensor/gradient_load.h"
 
 namespace
@@ -83,13 +83,13 @@ __device__ inline void hand_on(const block_of &b, const cutensor_gradient &g, in
     if (++step == g.steps) step = 0;
 }
 
-template <typename T, bool ROWS>
+template <typename T, bool ROWS, bool CLUSTERS>
 __device__ inline void load_dy(const cutensor_gradient &g, const block_of &b, const T *dy, int32_t part)
 {
     ring_place ring = {0, 1};
     int32_t loaded = 0, handed = 0;
-    for (int32_t u = b.first; u < b.last; u++) {
-        const unit_place at = unit_at(g, u);
+    for (int32_t u = b.first; u < b.last; u = next_unit<CLUSTERS>(g, u)) {
+        const unit_place at = unit_at<CLUSTERS>(g, b, u);
         const tile_place tile = tile_at(g, at.tile);
         const T *of_group = dy + static_cast<int64_t>(tile.group) * g.group_oc * g.dy_channel;
         for (int32_t pixel = at.pixel; pixel < at.end; pixel += STEP_PIXELS) {
@@ -195,13 +195,14 @@ __device__ inline void add_unit(const cutensor_gradient &g, const block_of &b, f
     }
 }
 
-template <typename T, bool ROWS>
+template <typename T, bool ROWS, bool CLUSTERS>
 __device__ inline void multiply_units(const cutensor_gradient &g, const block_of &b, float *partials)
 {
     const lane_place l = lane_of(static_cast<int32_t>(threadIdx.x));
     ring_place step = {0, 0}, patch = {0, 0};
     for (int32_t u = b.first; u < b.last;) {
-        const int32_t tile = divided(u, g.by_chunks), end = min(b.last, (tile + 1) * g.chunks);
+        const int32_t tile = CLUSTERS ? b.tile : divided(u, g.by_chunks);
+        const int32_t end = CLUSTERS ? b.last : min(b.last, (tile + 1) * g.chunks);
         int32_t offset[3];
         const int32_t slots = find_slots(g, tile, l.warpgroup, offset);
         float sum[3][32];
@@ -209,44 +210,57 @@ __device__ inline void multiply_units(const cutensor_gradient &g, const block_of
         for (int v = 0; v < 3; v++)
 #pragma unroll
             for (int i = 0; i < 32; i++) sum[v][i] = 0;
-        for (; u < end; u++) {
+        for (; u < end; u = next_unit<CLUSTERS>(g, u)) {
             barrier_wait(b.patch_full + 8 * patch.at, patch.parity);
             const int32_t *row = at_address<int32_t>(b.rows) + patch.at * sizes<T>::CHUNK_MOST + l.pixel;
-            add_unit<T, ROWS>(g, b, sum, slots, offset, l, unit_at(g, u),
+            add_unit<T, ROWS>(g, b, sum, slots, offset, l, unit_at<CLUSTERS>(g, b, u),
                               b.patches + static_cast<uint32_t>(patch.at * g.patch_bytes), row, step);
             __syncwarp();
             if (l.lane == 0) barrier_arrive(b.patch_free + 8 * patch.at);
             patch.next(g.patches);
         }
-        put_sums(partials + segment_of(b.rank, tile), sum, slots, l.warpgroup, static_cast<int32_t>(threadIdx.x & 127));
+        if constexpr (CLUSTERS) barrier_of(2, 384); /* where the sums go, all have read their patches */
+        put_sums(CLUSTERS ? at_address<float>(b.steps) : partials + segment_of(b.rank, tile), sum, slots, l.warpgroup,
+                 static_cast<int32_t>(threadIdx.x & 127));
+    }
+    next_may_start();
+    if constexpr (CLUSTERS) {
+        cluster_barrier();
+        add_blocks(g, b, partials);
+        cluster_barrier(); /* the others have read this block's */
     }
 }
 
-template <typename T, bool ROWS>
+template <typename T, bool ROWS, bool CLUSTERS>
 __global__ void __launch_bounds__(GRADIENT_THREADS, 1)
     weight_gradient_half(const cutensor_gradient g, const gradient_operands o)
 {
-    const block_of b = open_block<T>(g);
+    const block_of b = open_block<T, CLUSTERS>(g);
     const int32_t thread = static_cast<int32_t>(threadIdx.x) - 384;
     if (thread < 0) {
         REGISTERS_MORE(160);
-        multiply_units<T, ROWS>(g, b, o.partials);
+        multiply_units<T, ROWS, CLUSTERS>(g, b, o.partials);
     } else {
         REGISTERS_LESS(32);
         if (thread < 64)
-            load_dy<T, ROWS>(g, b, static_cast<const T *>(o.dy), thread >> 5);
+            load_dy<T, ROWS, CLUSTERS>(g, b, static_cast<const T *>(o.dy), thread >> 5);
         else
-            load_x(g, b, static_cast<const T *>(o.x), thread - 64);
+            load_x<T, CLUSTERS>(g, b, static_cast<const T *>(o.x), thread - 64);
+        loaders_end<CLUSTERS>();
     }
 }
 
 template <typename T>
 cnn_status launch(cuda_context *c, const cutensor_plan *p, const gradient_operands &o, cnn_error *err)
 {
-    const cuda_shape shape = {"weight_gradient_half", dim3(static_cast<unsigned>(p->blocks)), dim3(GRADIENT_THREADS),
-                              static_cast<size_t>(p->shared_bytes)};
-    if (p->gradient.dy_channel == 1) return cuda_launch(c, shape, err, weight_gradient_half<T, true>, p->gradient, o);
-    return cuda_launch(c, shape, err, weight_gradient_half<T, false>, p->gradient, o);
+    const cuda_shape shape = gradient_shape("weight_gradient_half", p);
+    const bool clusters = p->gradient.cluster > 1;
+    const cutensor_gradient &g = p->gradient;
+    if (g.dy_channel == 1)
+        return clusters ? cuda_launch(c, shape, err, weight_gradient_half<T, true, true>, g, o)
+                        : cuda_launch(c, shape, err, weight_gradient_half<T, true, false>, g, o);
+    return clusters ? cuda_launch(c, shape, err, weight_gradient_half<T, false, true>, g, o)
+                    : cuda_launch(c, shape, err, weight_gradient_half<T, false, false>, g, o);
 }
 
 } // namespace

@@ -15,7 +15,8 @@ struct gradient_operands {
 /* What all of a block's threads know. */
 struct block_of {
     uint32_t steps, patches, table, rows, step_full, step_free, patch_full, patch_free;
-    int32_t rank, first, last; /* its units */
+    int32_t rank, first, last; /* its units; in a cluster, the pixels at which they begin, of this tile */
+    int32_t tile;
 };
 
 /* Numbers of T: rows of 64 channels in a patch have so many places of 16 bytes, a step so many pixels. */
@@ -28,20 +29,28 @@ template <typename T> struct sizes {
     };
 };
 
-template <typename T> __device__ inline block_of open_block(const cutensor_gradient &g)
+template <typename T, bool CLUSTERS> __device__ inline block_of open_block(const cutensor_gradient &g)
 {
     block_of b;
     b.steps = first_address();
     b.patches = b.steps + static_cast<uint32_t>(g.steps * GRADIENT_SIDE * 128 * g.parts);
-    b.table = b.patches + static_cast<uint32_t>(g.patches * g.patch_bytes);
+    b.table = b.steps + static_cast<uint32_t>(g.room);
     b.rows = b.table + GRADIENT_ROWS * 4;
     b.step_full = b.rows + GRADIENT_PATCHES * sizes<T>::CHUNK_MOST * 4;
     b.step_free = b.step_full + GRADIENT_STEPS * 8;
     b.patch_full = b.step_free + GRADIENT_STEPS * 8;
     b.patch_free = b.patch_full + GRADIENT_PATCHES * 8;
     b.rank = static_cast<int32_t>(blockIdx.x);
-    b.first = first_unit(g, b.rank);
-    b.last = first_unit(g, b.rank + 1);
+    if constexpr (CLUSTERS) {
+        const int32_t blocks = g.share * g.cluster, block = b.rank % blocks;
+        b.tile = b.rank / blocks;
+        b.first = first_pixel(g, block);
+        b.last = first_pixel(g, block + 1);
+    } else {
+        b.tile = 0;
+        b.first = first_unit(g, b.rank);
+        b.last = first_unit(g, b.rank + 1);
+    }
     if (threadIdx.x == 0) {
         for (uint32_t i = 0; i < static_cast<uint32_t>(g.steps); i++) {
             barrier_init(b.step_full + 8 * i, 64);
@@ -60,8 +69,13 @@ template <typename T> __device__ inline block_of open_block(const cutensor_gradi
 struct unit_place {
     int32_t tile, pixel, end; /* its pixels */
 };
-__device__ inline unit_place unit_at(const cutensor_gradient &g, int32_t u)
+template <bool CLUSTERS> __device__ inline int32_t next_unit(const cutensor_gradient &g, int32_t u)
 {
+    return u + (CLUSTERS ? g.chunk : 1);
+}
+template <bool CLUSTERS> __device__ inline unit_place unit_at(const cutensor_gradient &g, const block_of &b, int32_t u)
+{
+    if constexpr (CLUSTERS) return {b.tile, u, min(u + g.chunk, b.last)};
     const int32_t tile = divided(u, g.by_chunks), pixel = (u - tile * g.chunks) * g.chunk;
     return {tile, pixel, min(pixel + g.chunk, g.pixels)};
 }
@@ -169,16 +183,17 @@ __device__ inline void load_rows_singly(const cutensor_input &in, const int32_t 
     }
 }
 
-template <typename T>
+template <typename T, bool CLUSTERS>
 __device__ inline void load_x(const cutensor_gradient &g, const block_of &b, const T *x, int32_t thread)
 {
     int32_t *table = at_address<int32_t>(b.table), *rows = at_address<int32_t>(b.rows);
     ring_place ring = {0, 1};
-    for (int32_t u = b.first; u < b.last; u++) {
+    for (int32_t u = b.first; u < b.last; u = next_unit<CLUSTERS>(g, u)) {
         /* The table of rows is the consumers' until they have freed the patch. */
         barrier_wait(b.patch_free + 8 * ring.at, ring.parity);
         barrier_of(1, 64);
-        const int32_t count = make_table<T>(g, unit_at(g, u), table, rows + ring.at * sizes<T>::CHUNK_MOST, thread);
+        const int32_t count =
+            make_table<T>(g, unit_at<CLUSTERS>(g, b, u), table, rows + ring.at * sizes<T>::CHUNK_MOST, thread);
         barrier_of(1, 64);
         const uint32_t to = b.patches + static_cast<uint32_t>(ring.at * g.patch_bytes);
         if (g.in.together)
@@ -191,8 +206,19 @@ __device__ inline void load_x(const cutensor_gradient &g, const block_of &b, con
     }
 }
 
+/* The others of the cluster may read this block's shared memory until all have come to the second barrier. */
+template <bool CLUSTERS> __device__ inline void loaders_end()
+{
+    next_may_start();
+    if constexpr (CLUSTERS) {
+        cluster_barrier();
+        cluster_barrier();
+    }
+}
+
 /* ---- What the warpgroups that multiply have */
 
+/* In memory of the device, or of the block. */
 __device__ inline void put_sums(float *partials, const float (&sum)[3][32], int32_t slots, int32_t warpgroup,
                                 int32_t thread)
 {
@@ -202,7 +228,26 @@ __device__ inline void put_sums(float *partials, const float (&sum)[3][32], int3
         float4 *to = reinterpret_cast<float4 *>(partials) + static_cast<size_t>((warpgroup + 3 * v) * 8 * 128 + thread);
 #pragma unroll
         for (int i = 0; i < 8; i++)
-            __stcg(to + i * 128, float4{sum[v][4 * i], sum[v][4 * i + 1], sum[v][4 * i + 2], sum[v][4 * i + 3]});
+            to[i * 128] = float4{sum[v][4 * i], sum[v][4 * i + 1], sum[v][4 * i + 2], sum[v][4 * i + 3]};
+    }
+}
+
+/* Of a cluster's sums, this block's part: added up over its blocks, in their order. */
+__device__ inline void add_blocks(const cutensor_gradient &g, const block_of &b, float *partials)
+{
+    const int32_t count = slots_of(g, tile_at(g, b.tile)) * 8 * 128 / g.cluster, cluster = b.rank / g.cluster;
+    const int32_t first = (b.rank - cluster * g.cluster) * count;
+    float4 *to = reinterpret_cast<float4 *>(partials) + static_cast<size_t>(cluster) * (GRADIENT_SEGMENT / 4) + first;
+    for (int32_t i = static_cast<int32_t>(threadIdx.x); i < count; i += GRADIENT_THREADS - 128) {
+        const uint32_t at = b.steps + static_cast<uint32_t>(first + i) * 16;
+        float4 v[CLUSTER_MOST], sum = {0, 0, 0, 0};
+#pragma unroll
+        for (int32_t rank = 0; rank < CLUSTER_MOST; rank++)
+            v[rank] = rank < g.cluster ? load_of_block(at, rank) : float4{0, 0, 0, 0};
+#pragma unroll
+        for (int32_t rank = 0; rank < CLUSTER_MOST; rank++)
+            sum.x += v[rank].x, sum.y += v[rank].y, sum.z += v[rank].z, sum.w += v[rank].w;
+        __stcg(to + i, sum);
     }
 }
 
@@ -218,6 +263,15 @@ __device__ inline int32_t find_slots(const cutensor_gradient &g, int32_t tile, i
         if (g.patched) offset[v] = tap < 0 ? 0 : tap_offset(g.window, tap) - tap_offset(g.window, first.tap);
     }
     return max(0, slots_of(g, at) - warpgroup + 2) / 3;
+}
+
+inline cuda_shape gradient_shape(const char *kernel, const cutensor_plan *p)
+{
+    cuda_shape shape = {kernel, dim3(static_cast<unsigned>(p->blocks)), dim3(GRADIENT_THREADS),
+                        static_cast<size_t>(p->shared_bytes)};
+    shape.cluster = static_cast<unsigned>(p->gradient.cluster);
+    shape.cooperative = shape.cluster > 1;
+    return shape;
 }
 
 } // namespace

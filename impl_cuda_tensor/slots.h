@@ -56,11 +56,29 @@ __device__ inline int32_t rank_of_unit(const cutensor_gradient &g, int32_t u)
     return static_cast<int32_t>(((static_cast<int64_t>(u) + 1) * g.blocks - 1) / g.units);
 }
 
+/* In clusters: where a block's pixels of its tile begin, of share * cluster blocks. */
+__device__ inline int32_t first_pixel(const cutensor_gradient &g, int32_t block)
+{
+    const int64_t sixteens = (g.pixels + 15) / 16, blocks = g.share * g.cluster;
+    return min(static_cast<int32_t>(block * sixteens / blocks) * 16, g.pixels);
+}
+
 /* A block's sums for a tile: [slot][of 8 output channels][thread of the warpgroup][4]. Going from a block's tile to its
  * next one, or from a tile's block to its next one, one of the two grows: their sum is a place of its own. */
 __device__ inline size_t segment_of(int32_t rank, int32_t tile)
 {
     return static_cast<size_t>(rank + tile) * GRADIENT_SEGMENT;
+}
+
+/* Those of all blocks, or clusters, that have summed for a tile are neighbours. */
+struct segments {
+    int32_t first, count;
+};
+__device__ inline segments segments_of(const cutensor_gradient &g, int32_t tile)
+{
+    if (g.cluster > 1) return {tile * g.share, g.share};
+    const int32_t first = rank_of_unit(g, tile * g.chunks), last = rank_of_unit(g, (tile + 1) * g.chunks - 1);
+    return {first + tile, last - first + 1};
 }
 
 } // namespace

@@ -1,4 +1,4 @@
-/* sum.cu: dw from the sums that gradient.cu's blocks left, added up in the blocks' order.
+/* sum.cu: dw from the sums that gradient.cu's blocks, or clusters of them, left, added up in their order.
  *
  * A block takes a tile's 8 output channels for one slot or all nine: four parts of it each add every fourth block's
  * sums, and the four are added up in shared memory, from which dw is written along its own order. */
@@ -27,16 +27,17 @@ __global__ void add_segments(const cutensor_gradient g, int32_t slots, const flo
     const int32_t part = static_cast<int32_t>(threadIdx.x) / LANES, block = static_cast<int32_t>(blockIdx.x);
     const int32_t first_slot = block % slot_parts * slots, eight = block / slot_parts % 8,
                   tile = block / slot_parts / 8;
-    const int32_t begin = rank_of_unit(g, tile * g.chunks), end = rank_of_unit(g, (tile + 1) * g.chunks - 1) + 1;
+    const segments mine = segments_of(g, tile);
     const tile_place at = tile_at(g, tile);
+    wait_for_previous();
     for (int32_t s = 0; s < slots; s++) {
         float4 sum = {0, 0, 0, 0};
         if (slot_at(g, at, first_slot + s).tap >= 0) {
             const float4 *from = reinterpret_cast<const float4 *>(partials) +
                                  static_cast<size_t>(((first_slot + s) * 8 + eight) * LANES + thread);
 #pragma unroll 8
-            for (int32_t rank = begin + part; rank < end; rank += PARTS) {
-                const float4 v = __ldcg(from + segment_of(rank, tile) / 4);
+            for (int32_t i = part; i < mine.count; i += PARTS) {
+                const float4 v = __ldcg(from + static_cast<size_t>(mine.first + i) * (GRADIENT_SEGMENT / 4));
                 sum.x += v.x, sum.y += v.y, sum.z += v.z, sum.w += v.w;
             }
         }
@@ -69,9 +70,9 @@ cnn_status cutensor_sum_run(cuda_context *c, const cutensor_plan *p, const void 
 {
     /* One slot a block where there are few tiles. */
     const int32_t slots = p->gradient.tiles * 8 < 2 * c->properties.multiProcessorCount ? 1 : GRADIENT_SLOTS;
-    const cuda_shape shape = {"add_segments",
-                              dim3(static_cast<unsigned>(p->gradient.tiles * 8 * (GRADIENT_SLOTS / slots))),
-                              dim3(PARTS * LANES), sizeof(float) * 4 * LANES * static_cast<size_t>(slots + PARTS)};
+    cuda_shape shape = {"add_segments", dim3(static_cast<unsigned>(p->gradient.tiles * 8 * (GRADIENT_SLOTS / slots))),
+                        dim3(PARTS * LANES), sizeof(float) * 4 * LANES * static_cast<size_t>(slots + PARTS)};
+    shape.overlaps = true;
     const float *sums = static_cast<const float *>(partials);
     const int32_t backward = reversed, onto = add;
     switch (p->bias.t.dtype) {

@@ -22,8 +22,10 @@ extern "C" {
 typedef enum cutensor_knob_id {
     CUTENSOR_KNOB_BEFORE = CUDA_KNOB_COUNT - 1,
 #define KNOB(id, ...) CUTENSOR_KNOB_##id,
+#define STEPS KNOB
 #include "knobs.inc"
 #undef KNOB
+#undef STEPS
     CUTENSOR_KNOB_COUNT
 } cutensor_knob_id;
 
@@ -88,7 +90,11 @@ typedef struct cutensor_gradient {
     int32_t
         patched; /* slots are 9 taps of one patch; else each slot, any tap and 64 channels, gathers its own pixels */
     int32_t chunk, chunks;        /* pixels that are loaded together, and how many times */
-    int32_t tiles, units, blocks; /* tiles times chunks, dealt out evenly */
+    int32_t tiles, units, blocks; /* tiles times chunks, dealt out evenly, where a cluster is one block */
+    /* Else the pixels of a tile, in sixteens, to the blocks of as many clusters as its share is: a cluster has one
+     * tile, and its blocks add up their sums in shared memory. */
+    int32_t cluster, share;
+    int32_t room; /* bytes of tiles of dy and patches, later of a block's sums */
     int32_t parts, steps, patches, patch_bytes;
     cutensor_divisor by_chunks, by_k_tiles, by_slot_groups, by_c_tiles;
 } cutensor_gradient;

@@ -109,6 +109,7 @@ static cnn_status open_device(cuda_context *c, cnn_error *err)
     if (error == cudaSuccess) error = cudaEventCreate(&c->stop);
     if (error != cudaSuccess) return cuda_unavailable(error, c->device, err);
     status = cuda_check_code(c->device, err);
+    if (status == CNN_OK) status = CUDA_CHECK(c, cuda_clusters_count(c), err);
     return status == CNN_OK ? open_scratch(c, err) : status;
 }
 

@@ -40,13 +40,16 @@ typedef struct cuda_scratch {
     double partials[CUDA_PARTIALS_MAX];
 } cuda_scratch;
 
+enum { CUDA_CLUSTER_MOST = 16 };
+
 typedef struct cuda_context {
     int device;
     cudaStream_t stream; /* everything runs on it, in order */
     cudaEvent_t start, stop;
-    struct cudaDeviceProp properties; /* what a launch must fit into; read once, at open */
-    int64_t knobs[CUDA_KNOB_COUNT];   /* as `open` had them; a plan has its own */
-    bool dead;                        /* after a sticky error: every call fails with `cause` */
+    struct cudaDeviceProp properties;    /* what a launch must fit into; read once, at open */
+    int clusters[CUDA_CLUSTER_MOST + 1]; /* of so many blocks, that the device holds at once */
+    int64_t knobs[CUDA_KNOB_COUNT];      /* as `open` had them; a plan has its own */
+    bool dead;                           /* after a sticky error: every call fails with `cause` */
     cnn_error cause;
     char last_kernel[CNN_NAME_MAX]; /* the latest launch, named when an error surfaces later */
     bool replayed;                  /* since the stream was last waited for: then it may be a graph's kernel instead */
@@ -73,6 +76,14 @@ cnn_status cuda_unavailable(cudaError_t, int device, cnn_error *);
 cnn_status cuda_check_device(int device, cnn_error *);
 /* CNN_UNAVAILABLE where this program's kernels cannot be loaded on the current device, which is `device`. */
 cnn_status cuda_check_code(int device, cnn_error *);
+
+/* clusters.cu: how many clusters of so many blocks, one a multiprocessor, the device holds at once; 0: none. */
+cudaError_t cuda_clusters_count(cuda_context *);
+static inline int cuda_clusters(const cuda_context *c, int blocks)
+{
+    if (blocks == 1) return c->properties.multiProcessorCount;
+    return blocks > 1 && blocks <= CUDA_CLUSTER_MOST ? c->clusters[blocks] : 0;
+}
 
 /* Makes the context's device this thread's current one, which calls that name no stream go to (cudaMalloc, a
  * library's): several contexts may be open, on several devices. cuda_memory and cuda_launch() do it by themselves. */

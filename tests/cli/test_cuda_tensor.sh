@@ -46,6 +46,14 @@ done
 verified 1 --op conv --dir BWD_W --problem mb2ic200ih6oc70kh1 --check exact,bound,determinism --layout nhwc # four slots of one tap
 verified 1 --op conv --dir BWD_W --problem mb4ic20ih5oc20kh3ph1 --check exact,bound,determinism --set cuda_tensor.patch=0
 
+# Clusters: blocks that share a tile add up their sums; a share each of a tile's pixels; several clusters of a tile, and two tiles.
+clusters() { # MULTIPROCESSORS CLUSTER OPTIONS...
+    EMULATED_CUDA_FAULT=multiprocessors=$1 verified 1 --op conv --dir BWD_W --layout nhwc --set "cuda_tensor.cluster=$2" "${@:3}"
+}
+clusters 16 8 --problem mb2ic20ih16oc20kh3ph1 --dtype bf16 --check exact,bound,determinism
+clusters 16 4 --problem mb1ic20ih13oc70kh3 --check exact,bound,determinism
+clusters 5 2 --problem mb1ic200ih7oc40kh1 --dtype f16 --check exact,bound
+
 # The gradient of an NHWC bias over many pixels is several blocks' sum (harness/cuda/bias.cu).
 "$benchcnn" verify --impl cuda_naive:v4 --op deconv --dir BWD_W --layout nhwc --problem mb2ic1ih31oc40kh2 --seed 1 --quiet >"$tmp/log" 2>&1 &&
     grep -q '^1 cases: 0 FAILED 1 PASSED' "$tmp/log" || fail "a bias in parts: $(cat "$tmp/log")"
