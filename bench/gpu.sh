@@ -67,7 +67,7 @@ sanitized() {
         [ "$impl" = cudnn ] && continue
         case $impl in cuda_tensor | cuda_naive)
             for op in "conv $few --layout nchw,nhwc" 'fc --problem mb3ic7ih3oc5 --problem mb130ic72oc70' \
-                'deconv --problem mb2ic3ih7oc5kh3ph1'; do
+                'deconv --no-bias --problem mb2ic3ih7oc5kh3ph1 --problem mb2ic64ih7oc24kh3ph1'; do
                 echo "verify --impl $impl --op $op --dtype f16,bf16:bf16:f32 $checked"
             done
             ;;

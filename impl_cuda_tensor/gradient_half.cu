@@ -219,16 +219,11 @@ __device__ inline void multiply_units(const cutensor_gradient &g, const block_of
             if (l.lane == 0) barrier_arrive(b.patch_free + 8 * patch.at);
             patch.next(g.patches);
         }
-        if constexpr (CLUSTERS) barrier_of(2, 384); /* where the sums go, all have read their patches */
+        if constexpr (CLUSTERS) barrier_of(2, GRADIENT_THREADS - 128); /* all have read what the sums overwrite */
         put_sums(CLUSTERS ? at_address<float>(b.steps) : partials + segment_of(b.rank, tile), sum, slots, l.warpgroup,
                  static_cast<int32_t>(threadIdx.x & 127));
     }
-    next_may_start();
-    if constexpr (CLUSTERS) {
-        cluster_barrier();
-        add_blocks(g, b, partials);
-        cluster_barrier(); /* the others have read this block's */
-    }
+    end_multiplying<CLUSTERS>(g, b, partials);
 }
 
 template <typename T, bool ROWS, bool CLUSTERS>
@@ -246,7 +241,7 @@ __global__ void __launch_bounds__(GRADIENT_THREADS, 1)
             load_dy<T, ROWS, CLUSTERS>(g, b, static_cast<const T *>(o.dy), thread >> 5);
         else
             load_x<T, CLUSTERS>(g, b, static_cast<const T *>(o.x), thread - 64);
-        loaders_end<CLUSTERS>();
+        end_loading<CLUSTERS>();
     }
 }
 

@@ -207,7 +207,7 @@ __device__ inline void load_x(const cutensor_gradient &g, const block_of &b, con
 }
 
 /* The others of the cluster may read this block's shared memory until all have come to the second barrier. */
-template <bool CLUSTERS> __device__ inline void loaders_end()
+template <bool CLUSTERS> __device__ inline void end_loading()
 {
     next_may_start();
     if constexpr (CLUSTERS) {
@@ -263,6 +263,17 @@ __device__ inline int32_t find_slots(const cutensor_gradient &g, int32_t tile, i
         if (g.patched) offset[v] = tap < 0 ? 0 : tap_offset(g.window, tap) - tap_offset(g.window, first.tap);
     }
     return max(0, slots_of(g, at) - warpgroup + 2) / 3;
+}
+
+template <bool CLUSTERS>
+__device__ inline void end_multiplying(const cutensor_gradient &g, const block_of &b, float *partials)
+{
+    next_may_start();
+    if constexpr (CLUSTERS) {
+        cluster_barrier();
+        add_blocks(g, b, partials);
+        cluster_barrier(); /* the others have read this block's */
+    }
 }
 
 inline cuda_shape gradient_shape(const char *kernel, const cutensor_plan *p)

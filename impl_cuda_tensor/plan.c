@@ -250,7 +250,7 @@ static double cost_of_parts(const cutensor_forward *f, const tile_row *t, const 
 }
 
 /* Of one part: microseconds of the busiest block, fitted to bf16 on an H100 (six layers, three tiles, whole and split:
- * the order of what it foretells is that of the measurements but for 3 %). A step takes 0.5 and its products, or as
+ * what it chooses is within 3 % of the fastest of the six). A step takes 0.5 and its products, or as
  * long as its loads; a tile that is split leaves its sums in memory, and its first block reads those of the others. */
 static double cost_of_one(const cutensor_forward *f, const tile_row *t, const fitted *r, bool split, int64_t sms)
 {
@@ -408,8 +408,9 @@ static bool fit_rows(int64_t rows, int64_t room, cutensor_gradient *g)
 }
 
 /* Whether blocks are clusters. By the problem: pairs, which keep most of the device busy; for f32 in two parts, whose
- * work divides less evenly among them, those that have a tile for themselves. Measured on an H100, in microseconds, six
- * layers, without, by pairs, by eights: bf16 38 35 39, 35 34 34, 40 40 39, 57 51 51, 59 55 61, 56 59 60. */
+ * work divides less evenly among them, those that have a tile for themselves. Measured on an H100, in microseconds,
+ * six layers in bf16, without and by pairs: 38 35, 35 34, 40 40, 57 51, 59 55, 56 59; the first and the fifth, which
+ * have one tile, by eights: 39, 61. */
 static void choose_cluster(const cuda_context *c, int64_t wish, int64_t count, cutensor_gradient *g)
 {
     const int64_t sms = c->properties.multiProcessorCount, sixteens = ceil_div(g->pixels, 16);
