@@ -10,6 +10,8 @@
 #include "impl_cuda_tensor/emulated.h"
 #else
 
+#include <cuda.h> /* CUtensorMap */
+
 /* ---- Shared memory by address */
 
 template <typename T> static __device__ inline T *at_address(uint32_t address)
@@ -139,6 +141,18 @@ static __device__ inline void copy_bulk(uint32_t to, const void *from, int bytes
                  "l"(from), "r"(bytes), "r"(barrier)
                  : "memory");
 }
+/* Where a matrix lies, for copy_box(); its kernel has it as a __grid_constant__ parameter. */
+typedef CUtensorMap tensor_map;
+/* A box of the matrix, 64 rows of 64 numbers of 16 bits, from this row and column on, as a tile of swizzled rows; what
+ * is outside of the matrix is 0. By one thread; `barrier` gets 8192 bytes. */
+static __device__ inline void copy_box(uint32_t to, const tensor_map &map, int32_t row, int32_t column,
+                                       uint32_t barrier)
+{
+    asm volatile("cp.async.bulk.tensor.2d.shared::cluster.global.mbarrier::complete_tx::bytes [%0], [%1, {%2, %3}], "
+                 "[%4];" ::"r"(to),
+                 "l"(reinterpret_cast<uint64_t>(&map)), "r"(column), "r"(row), "r"(barrier)
+                 : "memory");
+}
 /* What this thread stored, the tensor cores may read. */
 static __device__ inline void stores_to_products() { asm volatile("fence.proxy.async.shared::cta;" ::: "memory"); }
 
@@ -196,6 +210,29 @@ MULTIPLY(multiply, __nv_bfloat16, "k16.f32.bf16.bf16", ", 0")
 MULTIPLY(multiply_by_rows, __half, "k16.f32.f16.f16", ", 1")
 MULTIPLY(multiply_by_rows, __nv_bfloat16, "k16.f32.bf16.bf16", ", 1")
 #undef MULTIPLY
+/* A is in shared memory, too: 64 rows of K, a row each; or, as B of multiply_by_rows, [K][64]. */
+#define MULTIPLY(name, T, kind, a_lies, b_lies)                                                                        \
+    static __device__ inline void name(T, float(&d)[32], uint64_t a, uint64_t b, int add)                              \
+    {                                                                                                                  \
+        asm volatile("{\n.reg .pred p;\nsetp.ne.b32 p, %34, 0;\nwgmma.mma_async.sync.aligned.m64n64" kind " {" D32     \
+                     "}, %32, %33, p, 1, 1, " a_lies ", " b_lies ";\n}"                                                \
+                     : F32                                                                                             \
+                     : "l"(a), "l"(b), "r"(add));                                                                      \
+    }                                                                                                                  \
+    static __device__ inline void name(T, float(&d)[64], uint64_t a, uint64_t b, int add)                              \
+    {                                                                                                                  \
+        asm volatile("{\n.reg .pred p;\nsetp.ne.b32 p, %66, 0;\nwgmma.mma_async.sync.aligned.m64n128" kind " {" D64    \
+                     "}, %64, %65, p, 1, 1, " a_lies ", " b_lies ";\n}"                                                \
+                     : F64                                                                                             \
+                     : "l"(a), "l"(b), "r"(add));                                                                      \
+    }
+MULTIPLY(multiply_shared, __half, "k16.f32.f16.f16", "0", "0")
+MULTIPLY(multiply_shared, __nv_bfloat16, "k16.f32.bf16.bf16", "0", "0")
+MULTIPLY(multiply_shared_by_rows, __half, "k16.f32.f16.f16", "0", "1")
+MULTIPLY(multiply_shared_by_rows, __nv_bfloat16, "k16.f32.bf16.bf16", "0", "1")
+MULTIPLY(multiply_shared_rows, __half, "k16.f32.f16.f16", "1", "1")
+MULTIPLY(multiply_shared_rows, __nv_bfloat16, "k16.f32.bf16.bf16", "1", "1")
+#undef MULTIPLY
 #undef F4
 #undef F32
 #undef F64
@@ -233,6 +270,12 @@ struct ring_place {
 static __device__ inline uint64_t tile_descriptor(uint32_t address)
 {
     return static_cast<uint64_t>((address >> 4) & 0x3FFF) | (1ull << 16) | (64ull << 32) | (1ull << 62);
+}
+
+/* Rows of 64 numbers, of which a row of B has 128: the second 64 are a tile of their own, 8192 bytes further. */
+static __device__ inline uint64_t rows_descriptor(uint32_t address)
+{
+    return static_cast<uint64_t>((address >> 4) & 0x3FFF) | (512ull << 16) | (64ull << 32) | (1ull << 62);
 }
 
 /* f32 in two numbers of TF32 (11 bits): v is hi + lo to 2^-23. The tensor cores cut what they get, so it is rounded

@@ -111,6 +111,21 @@ static inline void copy_bulk(uint32_t to, const void *from, int bytes, uint32_t)
 {
     memcpy(at_address<char>(to), from, static_cast<size_t>(bytes));
 }
+struct alignas(64) tensor_map {
+    const char *matrix;
+    int64_t rows, row_bytes;
+};
+static inline void copy_box(uint32_t to, const tensor_map &map, int32_t row, int32_t column, uint32_t)
+{
+    static const char zeros[16] = {0};
+    for (uint32_t r = 0; r < 64; r++)
+        for (uint32_t place = 0; place < 8; place++) {
+            const int64_t at = 2 * static_cast<int64_t>(column) + 16 * place, from = row + static_cast<int64_t>(r);
+            const bool inside = from < map.rows && at < map.row_bytes;
+            memcpy(at_address<char>(to + r * 128 + ((place ^ (r & 7)) << 4)),
+                   inside ? map.matrix + from * map.row_bytes + at : zeros, 16);
+        }
+}
 static inline void stores_to_products() {}
 
 /* ---- Products */
@@ -196,13 +211,15 @@ struct emulated_columns {
         }
     }
 };
-/* or one in each of 16 rows. */
+/* or one in each of 16 rows, of 64 numbers; the next 64 are where the descriptor says. */
 struct emulated_rows {
     template <typename T> static void get(uint64_t descriptor, int n, double *column)
     {
+        const uint32_t tile =
+            emulated_tile(descriptor) + static_cast<uint32_t>(n / 64) * emulated_tile(descriptor >> 16);
         for (uint32_t k = 0; k < 16; k++)
-            column[k] = emulated_factor<T>::at(
-                emulated_word(emulated_tile(descriptor) + k * 128 + static_cast<uint32_t>(n / 2 * 4)), n % 2);
+            column[k] =
+                emulated_factor<T>::at(emulated_word(tile + k * 128 + static_cast<uint32_t>(n % 64 / 2 * 4)), n % 2);
     }
 };
 
@@ -240,6 +257,37 @@ template <typename T, int N>
 static inline void multiply_by_rows(T, float (&d)[N], const uint32_t *a, uint64_t b, int add)
 {
     emulated_multiply<emulated_rows, T>(d, a, b, add);
+}
+/* Rows of A come as columns of B' do. */
+template <typename A, typename B, typename T, int N>
+static inline void emulated_multiply_shared(float (&d)[N], uint64_t a, uint64_t b, int add)
+{
+    enum { K = 8 * emulated_factor<T>::IN_WORD };
+    const int warp = static_cast<int>(threadIdx.x / 32 % 4), lane = static_cast<int>(threadIdx.x % 32);
+    double rows[2][K], column[K];
+    for (int h = 0; h < 2; h++) A::template get<T>(a, 16 * warp + lane / 4 + 8 * h, rows[h]);
+    for (int i = 0; i < N / 2; i++) {
+        B::template get<T>(b, i / 2 * 8 + 2 * (lane % 4) + i % 2, column);
+        for (int h = 0; h < 2; h++) {
+            float *to = &d[i / 2 * 4 + 2 * h + i % 2];
+            double terms[K + 1] = {add ? static_cast<double>(*to) : 0};
+            for (int k = 0; k < K; k++) terms[k + 1] = rows[h][k] * column[k];
+            *to = emulated_sum(terms, K + 1);
+        }
+    }
+}
+template <typename T, int N> static inline void multiply_shared(T, float (&d)[N], uint64_t a, uint64_t b, int add)
+{
+    emulated_multiply_shared<emulated_columns, emulated_columns, T>(d, a, b, add);
+}
+template <typename T, int N>
+static inline void multiply_shared_by_rows(T, float (&d)[N], uint64_t a, uint64_t b, int add)
+{
+    emulated_multiply_shared<emulated_columns, emulated_rows, T>(d, a, b, add);
+}
+template <typename T, int N> static inline void multiply_shared_rows(T, float (&d)[N], uint64_t a, uint64_t b, int add)
+{
+    emulated_multiply_shared<emulated_rows, emulated_rows, T>(d, a, b, add);
 }
 
 #endif

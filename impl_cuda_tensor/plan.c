@@ -567,5 +567,11 @@ cnn_status cutensor_plan_make(const cuda_context *c, const cnn_request *r, cuten
         m->few = few_of(&d, r->dir);
         return CNN_OK;
     }
+    m->is_matrix = cutensor_plan_matrix(c, r, &d, m);
+    if (m->is_matrix) {
+        const size_t sums = r->dir == CNN_BWD_W ? (size_t)m->matrix.splits * (size_t)d.ic * (size_t)d.oc : 0;
+        m->partials_at = area(m, sums * sizeof(float));
+        return CNN_OK;
+    }
     return r->dir == CNN_BWD_W ? plan_gradient(c, r, &d, m, err) : plan_forward(c, r, &d, m, err);
 }

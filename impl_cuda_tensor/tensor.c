@@ -83,8 +83,12 @@ static cnn_status run_forward(cuda_context *c, const cnn_plan *plan, const cnn_w
                                  .weights = (const unsigned char *)space + m.weights_at,
                                  .partials = (float *)(space + m.partials_at),
                                  .flags = (unsigned *)(space + m.flags_at)};
-    m.few.add = m.forward.add = args->beta != 0;
+    m.few.add = m.matrix.add = m.forward.add = args->beta != 0;
     if (m.is_few) return cutensor_few_run(c, &m.few, dtype, o.in, args->w, forward ? args->b : NULL, o.out, err);
+    if (m.is_matrix) {
+        const cutensor_matrices matrices = {.in = o.in, .other = args->w, .bias = o.bias, .out = o.out};
+        return cutensor_matrix_run(c, &m.matrix, dtype, &matrices, err);
+    }
     const cnn_status status =
         cutensor_weights_run(c, &m.weights, dtype, args->w, space + m.weights_at, space + m.flags_at, err);
     return status == CNN_OK ? cutensor_forward_run(c, &m, &o, err) : status;
@@ -100,6 +104,13 @@ static cnn_status run_weights(cuda_context *c, const cnn_plan *plan, const cnn_w
         return cutensor_few_weights_run(c, &few, plan->problem.u.type.dtype, args->x, args->dy, args->dw, err);
     }
     char *partials = (char *)args->workspace + m->partials_at;
+    if (m->is_matrix) {
+        cutensor_matrix matrix = m->matrix;
+        const cutensor_matrices matrices = {
+            .in = args->dy, .other = args->x, .out = args->dw, .partials = (float *)partials};
+        matrix.add = args->beta != 0;
+        return cutensor_matrix_run(c, &matrix, plan->problem.u.type.dtype, &matrices, err);
+    }
     const cnn_status status = cutensor_gradient_run(c, m, args->x, args->dy, partials, err);
     return status == CNN_OK ? cutensor_sum_run(c, m, partials, args->dw, flip, args->beta != 0, err) : status;
 }

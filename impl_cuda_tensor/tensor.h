@@ -123,9 +123,22 @@ typedef struct cutensor_few {
     int32_t reversed, transposed, add;
 } cutensor_few;
 
+/* ---- matrix.cu: a convolution of one tap, of 16 bits in NHWC, as a product of matrices out[m][n] = sum over k. */
+typedef struct cutensor_matrix {
+    cnn_dir dir;
+    int32_t m, n, k;    /* FWD, BWD_D: pixels, output channels of the product, channels; BWD_W: oc, ic, pixels */
+    int32_t high, wide; /* of a tile */
+    int32_t across;     /* tiles side by side */
+    int32_t tiles, steps, splits; /* steps of 64 k; BWD_W: the blocks that share a tile's steps */
+    int32_t depth, blocks;        /* steps under way; blocks of the device */
+    int32_t has_bias, add;
+} cutensor_matrix;
+
 typedef struct cutensor_plan {
-    bool is_few; /* then only `few` counts, and `bias` */
+    bool is_few;    /* then only `few` counts, and `bias` */
+    bool is_matrix; /* then only `matrix`, and `bias` */
     cutensor_few few;
+    cutensor_matrix matrix;
     cutensor_forward forward;
     cutensor_weights weights;
     cutensor_gradient gradient;
@@ -137,6 +150,8 @@ typedef struct cutensor_plan {
 /* plan.c */
 cnn_status cutensor_plan_make(const cuda_context *, const cnn_request *, cutensor_plan *, cnn_error *);
 cutensor_divisor cutensor_divide_by(int64_t d);
+/* plan_matrix.c: false where it is no product of matrices, or is better off as others are. */
+bool cutensor_plan_matrix(const cuda_context *, const cnn_request *, const cnn_conv_desc *, cutensor_plan *);
 /* FC as a convolution of one pixel, where its weights lie so. */
 cnn_conv_desc cutensor_conv_of(const cnn_problem *);
 
@@ -146,6 +161,16 @@ cnn_status cutensor_few_weights_run(cuda_context *, const cutensor_few *, cnn_dt
                                     void *dw, cnn_error *);
 cnn_status cutensor_weights_run(cuda_context *, const cutensor_weights *, cnn_dtype, const void *w, void *to,
                                 void *flags, cnn_error *);
+/* BWD_W: `in` is dy, `other` x, and `partials` have room for `splits` times dw. FWD, BWD_D: `other` are the weights. */
+typedef struct cutensor_matrices {
+    const void *in, *other, *bias;
+    void *out;
+    float *partials;
+} cutensor_matrices;
+cnn_status cutensor_matrix_run(cuda_context *, const cutensor_matrix *, cnn_dtype, const cutensor_matrices *,
+                               cnn_error *);
+/* Whether the driver makes maps of tensors. */
+bool cutensor_matrix_can(void);
 /* FWD and BWD_D: weights, as tiles; partials, blocks' sums in f32; flags, whether they are there. */
 typedef struct cutensor_operands {
     const void *in, *bias;

@@ -37,6 +37,13 @@ verified 6 --op fc --problem mb17ic5ih3oc66 "${half[@]}"
 verified 2 --op conv --dir FWD,BWD_D --problem mb1ic70ih4oc66kh3ph1 --dtype bf16 --set cuda_tensor.split=1 --set cuda_tensor.patch=0 --check exact,bound
 verified 1 --net small --dtype bf16
 
+# One tap in NHWC: a product of matrices, of one tile and of several either way, a tile's sums shared; or as other kernels.
+verified 6 --op conv --problem mb3ic72ih5oc40kh1 --layout nhwc --dtype f16,bf16:bf16:f32 --check exact,bound,precision,memory
+verified 3 --op conv --problem mb2ic136ih12oc200kh1 --layout nhwc --dtype bf16 --check exact,bound,memory,determinism
+verified 2 --op conv --dir BWD_W --problem mb2ic328ih12oc64kh1 --problem mb2ic40ih12oc136kh1 --layout nhwc --dtype f16 --check exact,bound
+verified 3 --op fc --problem mb130ic8ih3oc72 --dtype f16:f16:f32 --check exact,bound,memory
+verified 3 --op conv --problem mb3ic72ih5oc40kh1 --layout nhwc --dtype bf16 --check exact,bound --set cuda_tensor.matrix=0
+
 # A patch for all taps or one a tap, tiles whole or in pieces, each tile: the same numbers.
 for knobs in patch=0,split=0 patch=1,split=1,tile=2 patch=0,split=1,tile=3; do
     set=()
@@ -52,7 +59,7 @@ clusters() { # MULTIPROCESSORS CLUSTER OPTIONS...
 }
 clusters 16 8 --problem mb2ic20ih16oc20kh3ph1 --dtype bf16 --check exact,bound,determinism
 clusters 16 4 --problem mb1ic20ih13oc70kh3 --check exact,bound,determinism
-clusters 5 2 --problem mb1ic200ih7oc40kh1 --dtype f16 --check exact,bound
+clusters 5 2 --problem mb1ic200ih7oc40kh1 --dtype f16 --check exact,bound --set cuda_tensor.matrix=0
 
 # The gradient of an NHWC bias over many pixels is several blocks' sum (harness/cuda/bias.cu).
 "$benchcnn" verify --impl cuda_naive:v4 --op deconv --dir BWD_W --layout nhwc --problem mb2ic1ih31oc40kh2 --seed 1 --quiet >"$tmp/log" 2>&1 &&

@@ -1,6 +1,6 @@
 /* device.h: the kernel's side of emulated.h (C++): indices, shared memory, barriers, warp operations, atomics, launch.
  *
- * Provided: __global__ __device__ __host__ __shared__ __launch_bounds__ __align__;
+ * Provided: __global__ __device__ __host__ __shared__ __launch_bounds__ __grid_constant__ __align__;
  * threadIdx blockIdx blockDim gridDim warpSize; __syncthreads __syncwarp; __shfl_sync __shfl_up_sync __shfl_down_sync
  * __shfl_xor_sync __ballot_sync __any_sync __all_sync (numbers of up to 8 bytes); atomicAdd atomicMax atomicMin
  * atomicExch atomicCAS; min max __popc __threadfence __ldcg __ldg __stcg; the vector types below. C's mathematical
@@ -18,6 +18,7 @@
 #define __device__
 #define __host__
 #define __launch_bounds__(...)
+#define __grid_constant__
 #define __align__(n) __attribute__((aligned(n)))
 /* Blocks run one after another, so one static array does for all of them. */
 #define __shared__ static

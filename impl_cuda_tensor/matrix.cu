@@ -1,0 +1,224 @@
+/* matrix.cu: convolutions of one tap, of f16 and bf16 in NHWC, as products of matrices.
+ *
+ * Idea: such a convolution gathers nothing. Its pixels are the rows of a matrix as they lie, its weights another one,
+ * and both factors of wgmma may lie in shared memory, by rows or by columns. So one thread names boxes of 64 x 64
+ * numbers, which the hardware copies, swizzles and fills with zeros at the edges (bulk tensor copies); no thread
+ * computes an address, no weights are laid out first, nothing passes through registers but the sums.
+ *
+ * FWD     y[pixel][oc] = sum over ic of x[pixel][ic] * w[oc][ic]         both factors have k along their rows
+ * BWD_D   dx[pixel][ic] = sum over oc of dy[pixel][oc] * w[oc][ic]       w's k is its row
+ * BWD_W   dw[oc][ic] = sum over pixels of dy[pixel][oc] * x[pixel][ic]   both factors' k are their rows
+ *
+ * Work: a block takes every so many-th tile, and loads the next one's boxes while it stores. Of short sums two blocks
+ * share a multiprocessor, so that one multiplies while the other one stores. Of BWD_W, whose tiles are
+ * few, blocks share a tile's pixels, and add_splits() adds up what they leave, in order: the same bits in every run. */
+#include "impl_cuda_tensor/matrix_store.h"
+
+#ifndef BENCHCNN_CUDA_EMULATED
+#include <dlfcn.h>
+#endif
+
+namespace
+{
+
+/* ---- One thread that loads */
+template <int DIR, int HIGH, int WIDE>
+__device__ inline void load_boxes(const cutensor_matrix &g, const block_of &b, const tensor_map &a, const tensor_map &w)
+{
+    constexpr bool A_ROWS = DIR == CNN_BWD_W, B_ROWS = DIR != CNN_FWD;
+    ring_place ring = {0, 1};
+    for (int32_t u = static_cast<int32_t>(blockIdx.x); u < g.tiles * g.splits; u += static_cast<int32_t>(gridDim.x)) {
+        const tile_place at = tile_at<HIGH, WIDE>(g, u);
+        for (int32_t step = at.first; step < at.last; step++) {
+            const uint32_t full = b.full + 8 * ring.at, to = b.steps + ring.at * STEP_BYTES<HIGH, WIDE>;
+            const int32_t k = step * MATRIX_SIDE;
+            barrier_wait(b.free + 8 * ring.at, ring.parity);
+            barrier_expect(full, STEP_BYTES<HIGH, WIDE>);
+#pragma unroll
+            for (int32_t i = 0; i < HIGH / MATRIX_SIDE; i++) {
+                const int32_t m = at.m + i * MATRIX_SIDE;
+                copy_box(to + i * MATRIX_BOX, a, A_ROWS ? k : m, A_ROWS ? m : k, full);
+            }
+#pragma unroll
+            for (int32_t i = 0; i < WIDE / MATRIX_SIDE; i++) {
+                const int32_t n = at.n + i * MATRIX_SIDE;
+                copy_box(to + (HIGH / MATRIX_SIDE + i) * MATRIX_BOX, w, B_ROWS ? k : n, B_ROWS ? n : k, full);
+            }
+            ring.next(g.depth);
+        }
+    }
+}
+
+/* ---- Two warpgroups that multiply: one below the other, or side by side */
+
+template <typename T, int DIR, int N>
+__device__ inline void multiply_step(float (&sum)[N], uint32_t a, uint32_t b, bool add)
+{
+    products_begin();
+#pragma unroll
+    for (int j = 0; j < 4; j++)
+        if constexpr (DIR == CNN_FWD)
+            multiply_shared(T(), sum, tile_descriptor(a) + 2 * j, tile_descriptor(b) + 2 * j, add || j > 0);
+        else if constexpr (DIR == CNN_BWD_D)
+            multiply_shared_by_rows(T(), sum, tile_descriptor(a) + 2 * j, rows_descriptor(b) + 128 * j, add || j > 0);
+        else
+            multiply_shared_rows(T(), sum, rows_descriptor(a) + 128 * j, rows_descriptor(b) + 128 * j, add || j > 0);
+    products_commit();
+}
+
+template <typename T, typename R, int DIR, int HIGH, int WIDE>
+__device__ inline void multiply_tiles(const cutensor_matrix &g, const block_of &b, const cutensor_matrices &o)
+{
+    constexpr int COLUMNS = HIGH == 64 ? WIDE / 2 : WIDE; /* of a warpgroup */
+    const int32_t warpgroup = static_cast<int32_t>(threadIdx.x) >> 7;
+    const bool first_lane = (threadIdx.x & 31) == 0;
+    const uint32_t a = HIGH == 64 ? 0 : warpgroup * MATRIX_BOX;
+    const uint32_t w =
+        HIGH / MATRIX_SIDE * MATRIX_BOX + (HIGH == 64 ? warpgroup * (COLUMNS / MATRIX_SIDE) * MATRIX_BOX : 0);
+    ring_place ring = {0, 0};
+    for (int32_t u = static_cast<int32_t>(blockIdx.x); u < g.tiles * g.splits; u += static_cast<int32_t>(gridDim.x)) {
+        tile_place at = tile_at<HIGH, WIDE>(g, u);
+        float sum[COLUMNS / 2];
+        uint32_t before = 0;
+        for (int32_t step = at.first; step < at.last; step++) {
+            const uint32_t from = b.steps + ring.at * STEP_BYTES<HIGH, WIDE>;
+            barrier_wait(b.full + 8 * ring.at, ring.parity);
+            multiply_step<T, DIR>(sum, from + a, from + w, step > at.first);
+            products_wait<1>();
+            if (first_lane && step > at.first) barrier_arrive(before);
+            before = b.free + 8 * ring.at;
+            ring.next(g.depth);
+        }
+        products_wait<0>();
+        pin(sum);
+        if (first_lane) barrier_arrive(before);
+        if (HIGH == 64)
+            at.n += warpgroup * COLUMNS;
+        else
+            at.m += warpgroup * 64;
+        if constexpr (DIR == CNN_BWD_W)
+            store_partials(g, o.partials + static_cast<size_t>(at.split) * g.m * g.n, at, sum);
+        else
+            store_tile<R>(g, o, at, sum);
+    }
+}
+
+template <typename T, typename R, int DIR, int HIGH, int WIDE>
+__global__ void __launch_bounds__(MATRIX_THREADS, 2)
+    matrix_product(const cutensor_matrix g, const __grid_constant__ tensor_map a, const __grid_constant__ tensor_map w,
+                   const cutensor_matrices o)
+{
+    const block_of b = open_block<HIGH, WIDE>(g);
+    if (threadIdx.x < MATRIX_MULTIPLIERS)
+        multiply_tiles<T, R, DIR, HIGH, WIDE>(g, b, o);
+    else if (threadIdx.x == MATRIX_MULTIPLIERS)
+        load_boxes<DIR, HIGH, WIDE>(g, b, a, w);
+    next_may_start();
+}
+
+/* ---- Maps */
+
+#ifdef BENCHCNN_CUDA_EMULATED
+cnn_status make_map(const void *matrix, int32_t rows, int32_t columns, tensor_map *map, cnn_error *)
+{
+    *map = {static_cast<const char *>(matrix), rows, 2 * static_cast<int64_t>(columns)};
+    return CNN_OK;
+}
+#else
+/* The driver's, which the runtime has loaded; NULL: it is older than CUDA 12. */
+typedef decltype(&cuTensorMapEncodeTiled) encoder;
+encoder find_encoder()
+{
+    void *driver = dlopen("libcuda.so.1", RTLD_NOW | RTLD_NOLOAD);
+    void *found = driver == nullptr ? nullptr : dlsym(driver, "cuTensorMapEncodeTiled");
+    if (driver != nullptr) (void)dlclose(driver);
+    return reinterpret_cast<encoder>(found);
+}
+encoder the_encoder()
+{
+    static const encoder found = find_encoder();
+    return found;
+}
+
+cnn_status make_map(const void *matrix, int32_t rows, int32_t columns, tensor_map *map, cnn_error *err)
+{
+    const cuuint64_t sizes[2] = {static_cast<cuuint64_t>(columns), static_cast<cuuint64_t>(rows)};
+    const cuuint64_t row_bytes[1] = {2 * sizes[0]};
+    const cuuint32_t box[2] = {MATRIX_SIDE, MATRIX_SIDE}, each[2] = {1, 1};
+    const CUresult result =
+        the_encoder()(map, CU_TENSOR_MAP_DATA_TYPE_UINT16, 2, const_cast<void *>(matrix), sizes, row_bytes, box, each,
+                      CU_TENSOR_MAP_INTERLEAVE_NONE, CU_TENSOR_MAP_SWIZZLE_128B, CU_TENSOR_MAP_L2_PROMOTION_L2_128B,
+                      CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE);
+    if (result == CUDA_SUCCESS) return CNN_OK;
+    return CNN_FAIL(err, CNN_DEVICE, "cuTensorMapEncodeTiled of %d rows of %d: error %d", rows, columns, result);
+}
+#endif
+
+/* ---- Launching */
+
+struct maps {
+    tensor_map a, w;
+};
+
+template <typename T, typename R, int DIR>
+cnn_status launch(cuda_context *c, const cutensor_matrix &g, const maps &m, const cutensor_matrices &o, cnn_error *err)
+{
+    const cuda_shape shape = {"matrix_product", dim3(static_cast<unsigned>(g.blocks)), dim3(MATRIX_THREADS),
+                              static_cast<size_t>(matrix_shared_bytes(&g))};
+    if (g.high == 128 && g.wide == 64)
+        return cuda_launch(c, shape, err, matrix_product<T, R, DIR, 128, 64>, g, m.a, m.w, o);
+    if constexpr (DIR == CNN_BWD_W) {
+        if (g.high == 64 && g.wide == 128)
+            return cuda_launch(c, shape, err, matrix_product<T, R, DIR, 64, 128>, g, m.a, m.w, o);
+        if (g.high == 64 && g.wide == 256)
+            return cuda_launch(c, shape, err, matrix_product<T, R, DIR, 64, 256>, g, m.a, m.w, o);
+    }
+    return cuda_launch(c, shape, err, matrix_product<T, R, DIR, 128, 128>, g, m.a, m.w, o);
+}
+
+template <typename T, typename R>
+cnn_status run(cuda_context *c, const cutensor_matrix &g, const cutensor_matrices &o, cnn_error *err)
+{
+    const bool backward = g.dir == CNN_BWD_D, weights = g.dir == CNN_BWD_W;
+    maps m;
+    cnn_status status = make_map(o.in, weights ? g.k : g.m, weights ? g.m : g.k, &m.a, err);
+    if (status == CNN_OK)
+        status = make_map(o.other, weights || backward ? g.k : g.n, weights || backward ? g.n : g.k, &m.w, err);
+    if (status != CNN_OK) return status;
+    if (backward) return launch<T, R, CNN_BWD_D>(c, g, m, o, err);
+    if (!weights) return launch<T, R, CNN_FWD>(c, g, m, o, err);
+    status = launch<T, float, CNN_BWD_W>(c, g, m, o, err);
+    if (status != CNN_OK) return status;
+    const int32_t fours = static_cast<int32_t>(static_cast<int64_t>(g.m) * g.n / 4);
+    cuda_shape shape = {"add_splits", dim3(static_cast<unsigned>((fours + FOURS - 1) / FOURS)), dim3(FOURS * PARTS),
+                        sizeof(float4) * FOURS * PARTS};
+    shape.overlaps = true;
+    return cuda_launch(c, shape, err, add_splits<R>, fours, g.splits, static_cast<const float *>(o.partials),
+                       static_cast<R *>(o.out), g.add);
+}
+
+} // namespace
+
+bool cutensor_matrix_can()
+{
+#ifdef BENCHCNN_CUDA_EMULATED
+    return true;
+#else
+    return the_encoder() != nullptr;
+#endif
+}
+
+cnn_status cutensor_matrix_run(cuda_context *c, const cutensor_matrix *g, cnn_dtype dtype, const cutensor_matrices *o,
+                               cnn_error *err)
+{
+    switch (dtype) {
+    case CNN_F16:
+        return run<__half, __half>(c, *g, *o, err);
+    case CNN_BF16:
+        return run<__nv_bfloat16, __nv_bfloat16>(c, *g, *o, err);
+    case CNN_F16_F16_F32:
+        return run<__half, float>(c, *g, *o, err);
+    default:
+        return run<__nv_bfloat16, float>(c, *g, *o, err);
+    }
+}
