@@ -153,6 +153,16 @@ static __device__ inline void copy_box(uint32_t to, const tensor_map &map, int32
                  "l"(reinterpret_cast<uint64_t>(&map)), "r"(column), "r"(row), "r"(barrier)
                  : "memory");
 }
+/* The same of a map of images [n][row][column][channel]: `columns` pixels of a row (as the map was made for), 64
+ * channels each; `barrier` gets 128 bytes a pixel. The first may lie outside, too. */
+static __device__ inline void copy_line(uint32_t to, const tensor_map &map, int32_t n, int32_t row, int32_t column,
+                                        int32_t channel, uint32_t barrier)
+{
+    asm volatile("cp.async.bulk.tensor.4d.shared::cluster.global.mbarrier::complete_tx::bytes [%0], [%1, {%2, %3, %4, "
+                 "%5}], [%6];" ::"r"(to),
+                 "l"(reinterpret_cast<uint64_t>(&map)), "r"(channel), "r"(column), "r"(row), "r"(n), "r"(barrier)
+                 : "memory");
+}
 /* What this thread stored, the tensor cores may read. */
 static __device__ inline void stores_to_products() { asm volatile("fence.proxy.async.shared::cta;" ::: "memory"); }
 
@@ -245,6 +255,9 @@ MULTIPLY(multiply_shared_rows, __nv_bfloat16, "k16.f32.bf16.bf16", "1", "1")
 static __device__ inline void next_may_start() { asm volatile("griddepcontrol.launch_dependents;" ::: "memory"); }
 /* What the kernel before wrote is there. */
 static __device__ inline void wait_for_previous() { asm volatile("griddepcontrol.wait;" ::: "memory"); }
+
+/* What all lanes of a warp have alike, so that the compiler knows it: descriptors are made in its uniform registers. */
+static __device__ inline int32_t same_in_warp(int32_t v) { return __shfl_sync(0xffffffffu, v, 0); }
 
 /* ---- Registers: how many a thread of this warpgroup may have from here on */
 #define REGISTERS_LESS(n) asm volatile("setmaxnreg.dec.sync.aligned.u32 %0;" ::"n"(n))

@@ -112,19 +112,28 @@ static inline void copy_bulk(uint32_t to, const void *from, int bytes, uint32_t)
     memcpy(at_address<char>(to), from, static_cast<size_t>(bytes));
 }
 struct alignas(64) tensor_map {
-    const char *matrix;
-    int64_t rows, row_bytes;
+    const char *tensor;
+    int64_t sizes[4]; /* channels (of 2 bytes), columns, rows, images */
+    uint32_t columns; /* of a box */
 };
-static inline void copy_box(uint32_t to, const tensor_map &map, int32_t row, int32_t column, uint32_t)
+static inline void copy_line(uint32_t to, const tensor_map &map, int32_t n, int32_t row, int32_t column,
+                             int32_t channel, uint32_t)
 {
     static const char zeros[16] = {0};
-    for (uint32_t r = 0; r < 64; r++)
+    const bool line = n >= 0 && n < map.sizes[3] && row >= 0 && row < map.sizes[2];
+    for (uint32_t c = 0; c < map.columns; c++)
         for (uint32_t place = 0; place < 8; place++) {
-            const int64_t at = 2 * static_cast<int64_t>(column) + 16 * place, from = row + static_cast<int64_t>(r);
-            const bool inside = from < map.rows && at < map.row_bytes;
-            memcpy(at_address<char>(to + r * 128 + ((place ^ (r & 7)) << 4)),
-                   inside ? map.matrix + from * map.row_bytes + at : zeros, 16);
+            const int64_t at = column + static_cast<int64_t>(c), first = channel + 8 * static_cast<int64_t>(place);
+            const bool inside = line && at >= 0 && at < map.sizes[1] && first < map.sizes[0];
+            const int64_t from = ((n * map.sizes[2] + row) * map.sizes[1] + at) * map.sizes[0] + first;
+            const uint32_t address = to + c * 128;
+            memcpy(at_address<char>(address + ((place ^ (address >> 7 & 7)) << 4)),
+                   inside ? map.tensor + 2 * from : zeros, 16);
         }
+}
+static inline void copy_box(uint32_t to, const tensor_map &map, int32_t row, int32_t column, uint32_t barrier)
+{
+    copy_line(to, map, 0, 0, row, column, barrier);
 }
 static inline void stores_to_products() {}
 
@@ -135,6 +144,7 @@ template <int N> static inline void products_wait() {}
 template <typename T, int N> static inline void pin(T (&)[N]) {}
 static inline void next_may_start() {}
 static inline void wait_for_previous() {}
+static inline int32_t same_in_warp(int32_t v) { return v; }
 #define REGISTERS_LESS(n) (void)0
 #define REGISTERS_MORE(n) (void)0
 

@@ -4,6 +4,7 @@
 cnn_status cutensor_forward_half_run(cuda_context *c, const cutensor_plan *p, const cutensor_operands *o,
                                      cnn_error *err)
 {
+    if (p->forward.strip) return cutensor_forward_strip_run(c, p, o, err);
     switch (p->bias.t.dtype) {
     case CNN_F16:
         return launch_forward<__half, __half>(c, p, *o, err);

@@ -22,7 +22,9 @@ __device__ inline int32_t first_piece(const cutensor_forward &f, int32_t rank)
     return static_cast<int32_t>(static_cast<int64_t>(rank) * f.units / static_cast<int32_t>(gridDim.x)) * f.unit;
 }
 
-template <int PARTS, int WARPGROUPS, int WIDE> __device__ inline block_of open_block(const cutensor_forward &f)
+/* `loaders`: threads that arrive where a patch is there. */
+template <int PARTS, int WARPGROUPS, int WIDE>
+__device__ inline block_of open_block(const cutensor_forward &f, int32_t loaders)
 {
     block_of b;
     b.weights = first_address();
@@ -41,7 +43,7 @@ template <int PARTS, int WARPGROUPS, int WIDE> __device__ inline block_of open_b
             barrier_init(b.weights_free + 8 * i, WARPGROUPS * 4);
         }
         for (uint32_t i = 0; i < static_cast<uint32_t>(f.buffers); i++) {
-            barrier_init(b.patch_full + 8 * i, FORWARD_LOADERS);
+            barrier_init(b.patch_full + 8 * i, loaders);
             barrier_init(b.patch_free + 8 * i, WARPGROUPS * 4);
         }
         barriers_are_made();

@@ -191,7 +191,7 @@ __device__ inline void multiply_tiles(const cutensor_forward &f, const block_of 
 template <typename T, typename R, int PARTS, int WARPGROUPS, int HIGH, int WIDE>
 __global__ void __launch_bounds__(WARPGROUPS * 128 + 128, 1) implicit_gemm(const cutensor_forward f, const operands o)
 {
-    const block_of b = open_block<PARTS, WARPGROUPS, WIDE>(f);
+    const block_of b = open_block<PARTS, WARPGROUPS, WIDE>(f, FORWARD_LOADERS);
     const int32_t thread = static_cast<int32_t>(threadIdx.x) - WARPGROUPS * 128;
     if (thread < 0) {
         REGISTERS_MORE(WARPGROUPS == 2 ? 232 : 160);

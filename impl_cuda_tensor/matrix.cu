@@ -13,10 +13,7 @@
  * share a multiprocessor, so that one multiplies while the other one stores. Of BWD_W, whose tiles are
  * few, blocks share a tile's pixels, and add_splits() adds up what they leave, in order: the same bits in every run. */
 #include "impl_cuda_tensor/matrix_store.h"
-
-#ifndef BENCHCNN_CUDA_EMULATED
-#include <dlfcn.h>
-#endif
+#include "impl_cuda_tensor/tensor_map.h"
 
 namespace
 {
@@ -70,7 +67,7 @@ template <typename T, typename R, int DIR, int HIGH, int WIDE>
 __device__ inline void multiply_tiles(const cutensor_matrix &g, const block_of &b, const cutensor_matrices &o)
 {
     constexpr int COLUMNS = HIGH == 64 ? WIDE / 2 : WIDE; /* of a warpgroup */
-    const int32_t warpgroup = static_cast<int32_t>(threadIdx.x) >> 7;
+    const int32_t warpgroup = same_in_warp(static_cast<int32_t>(threadIdx.x) >> 7);
     const bool first_lane = (threadIdx.x & 31) == 0;
     const uint32_t a = HIGH == 64 ? 0 : warpgroup * MATRIX_BOX;
     const uint32_t w =
@@ -116,44 +113,6 @@ __global__ void __launch_bounds__(MATRIX_THREADS, 2)
     next_may_start();
 }
 
-/* ---- Maps */
-
-#ifdef BENCHCNN_CUDA_EMULATED
-cnn_status make_map(const void *matrix, int32_t rows, int32_t columns, tensor_map *map, cnn_error *)
-{
-    *map = {static_cast<const char *>(matrix), rows, 2 * static_cast<int64_t>(columns)};
-    return CNN_OK;
-}
-#else
-/* The driver's, which the runtime has loaded; NULL: it is older than CUDA 12. */
-typedef decltype(&cuTensorMapEncodeTiled) encoder;
-encoder find_encoder()
-{
-    void *driver = dlopen("libcuda.so.1", RTLD_NOW | RTLD_NOLOAD);
-    void *found = driver == nullptr ? nullptr : dlsym(driver, "cuTensorMapEncodeTiled");
-    if (driver != nullptr) (void)dlclose(driver);
-    return reinterpret_cast<encoder>(found);
-}
-encoder the_encoder()
-{
-    static const encoder found = find_encoder();
-    return found;
-}
-
-cnn_status make_map(const void *matrix, int32_t rows, int32_t columns, tensor_map *map, cnn_error *err)
-{
-    const cuuint64_t sizes[2] = {static_cast<cuuint64_t>(columns), static_cast<cuuint64_t>(rows)};
-    const cuuint64_t row_bytes[1] = {2 * sizes[0]};
-    const cuuint32_t box[2] = {MATRIX_SIDE, MATRIX_SIDE}, each[2] = {1, 1};
-    const CUresult result =
-        the_encoder()(map, CU_TENSOR_MAP_DATA_TYPE_UINT16, 2, const_cast<void *>(matrix), sizes, row_bytes, box, each,
-                      CU_TENSOR_MAP_INTERLEAVE_NONE, CU_TENSOR_MAP_SWIZZLE_128B, CU_TENSOR_MAP_L2_PROMOTION_L2_128B,
-                      CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE);
-    if (result == CUDA_SUCCESS) return CNN_OK;
-    return CNN_FAIL(err, CNN_DEVICE, "cuTensorMapEncodeTiled of %d rows of %d: error %d", rows, columns, result);
-}
-#endif
-
 /* ---- Launching */
 
 struct maps {
@@ -181,9 +140,9 @@ cnn_status run(cuda_context *c, const cutensor_matrix &g, const cutensor_matrice
 {
     const bool backward = g.dir == CNN_BWD_D, weights = g.dir == CNN_BWD_W;
     maps m;
-    cnn_status status = make_map(o.in, weights ? g.k : g.m, weights ? g.m : g.k, &m.a, err);
+    cnn_status status = map_matrix(o.in, weights ? g.k : g.m, weights ? g.m : g.k, &m.a, err);
     if (status == CNN_OK)
-        status = make_map(o.other, weights || backward ? g.k : g.n, weights || backward ? g.n : g.k, &m.w, err);
+        status = map_matrix(o.other, weights || backward ? g.k : g.n, weights || backward ? g.n : g.k, &m.w, err);
     if (status != CNN_OK) return status;
     if (backward) return launch<T, R, CNN_BWD_D>(c, g, m, o, err);
     if (!weights) return launch<T, R, CNN_FWD>(c, g, m, o, err);
@@ -198,15 +157,6 @@ cnn_status run(cuda_context *c, const cutensor_matrix &g, const cutensor_matrice
 }
 
 } // namespace
-
-bool cutensor_matrix_can()
-{
-#ifdef BENCHCNN_CUDA_EMULATED
-    return true;
-#else
-    return the_encoder() != nullptr;
-#endif
-}
 
 cnn_status cutensor_matrix_run(cuda_context *c, const cutensor_matrix *g, cnn_dtype dtype, const cutensor_matrices *o,
                                cnn_error *err)

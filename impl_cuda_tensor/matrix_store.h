@@ -2,8 +2,8 @@
 #ifndef IMPL_CUDA_TENSOR_MATRIX_STORE_H
 #define IMPL_CUDA_TENSOR_MATRIX_STORE_H
 
-#include "impl_cuda_tensor/asm.h"
 #include "impl_cuda_tensor/matrix.h"
+#include "impl_cuda_tensor/rows_store.h"
 
 namespace
 {
@@ -43,90 +43,6 @@ template <int HIGH, int WIDE> __device__ inline tile_place tile_at(const cutenso
             static_cast<int32_t>((static_cast<int64_t>(split) + 1) * g.steps / g.splits)};
 }
 
-/* ---- What a thread holds: of 16 rows of its warp row lane/4 and the 8th behind it, of each 8 columns two from
- * 2*(lane%4) on: sum[4*i + 2*h + e] is row h, column 8*i + e. */
-
-template <typename R> struct alignas(2 * sizeof(R)) pair_of {
-    R v[2];
-};
-template <typename R> __device__ inline uint32_t word_of(float first, float second)
-{
-    const pair_of<R> pair = {{cuda_stored<R>(first), cuda_stored<R>(second)}};
-    uint32_t word;
-    memcpy(&word, &pair, sizeof word);
-    return word;
-}
-
-/* Of four threads' four words each: thread t gets every one's word t. */
-__device__ inline void exchange(uint32_t (&v)[4])
-{
-    const uint32_t lane = threadIdx.x & 31;
-#pragma unroll
-    for (uint32_t bit = 1; bit < 4; bit <<= 1) {
-        const bool upper = (lane & bit) != 0;
-#pragma unroll
-        for (uint32_t i = 0; i < 4; i++) {
-            if ((i & bit) != 0) continue;
-            const uint32_t mine = upper ? v[i | bit] : v[i];
-            const uint32_t other = __shfl_xor_sync(0xffffffffu, upper ? v[i] : v[i | bit], bit);
-            v[i] = upper ? other : mine;
-            v[i | bit] = upper ? mine : other;
-        }
-    }
-}
-
-/* 16 bits: of each 32 columns, 4 threads write 16 bytes each, side by side. */
-template <typename R, int N>
-__device__ inline void store_row(const cutensor_matrix &g, R *row, bool there, int32_t first, int32_t h,
-                                 const float (&sum)[N])
-{
-    const int32_t t = static_cast<int32_t>(threadIdx.x & 3);
-#pragma unroll
-    for (int32_t i = 0; i < N / 4; i += 4) {
-        uint32_t word[4];
-#pragma unroll
-        for (int32_t j = 0; j < 4; j++) word[j] = word_of<R>(sum[4 * (i + j) + 2 * h], sum[4 * (i + j) + 2 * h + 1]);
-        exchange(word);
-        const int32_t column = first + 8 * (i + t);
-        if (there && column < g.n) {
-            const int4 four = {static_cast<int>(word[0]), static_cast<int>(word[1]), static_cast<int>(word[2]),
-                               static_cast<int>(word[3])};
-            *reinterpret_cast<int4 *>(row + column) = four;
-        }
-    }
-}
-template <int N>
-__device__ inline void store_row(const cutensor_matrix &g, float *row, bool there, int32_t first, int32_t h,
-                                 const float (&sum)[N])
-{
-    const int32_t t = static_cast<int32_t>(threadIdx.x & 3);
-#pragma unroll
-    for (int32_t i = 0; i < N / 4; i++) {
-        const int32_t column = first + 8 * i + 2 * t;
-        if (there && column < g.n)
-            *reinterpret_cast<pair_of<float> *>(row + column) = {{sum[4 * i + 2 * h], sum[4 * i + 2 * h + 1]}};
-    }
-}
-
-/* Adds the bias, and what is there already. */
-template <typename R, int N>
-__device__ inline void add_to(const cutensor_matrix &g, const R *bias, const R *row, bool there, int32_t first,
-                              int32_t h, float (&sum)[N])
-{
-    const int32_t t = static_cast<int32_t>(threadIdx.x & 3);
-#pragma unroll
-    for (int32_t i = 0; i < N / 4; i++) {
-        const int32_t column = first + 8 * i + 2 * t;
-        if (column >= g.n) continue;
-#pragma unroll
-        for (int32_t e = 0; e < 2; e++) {
-            float *to = &sum[4 * i + 2 * h + e];
-            if (bias != nullptr) *to += cuda_load(bias[column + e]);
-            if (g.add && there) *to = cuda_load(row[column + e]) + *to;
-        }
-    }
-}
-
 /* Rows of channels in eights. */
 template <typename R, int N>
 __device__ inline void store_tile(const cutensor_matrix &g, const cutensor_matrices &o, const tile_place &at,
@@ -139,8 +55,8 @@ __device__ inline void store_tile(const cutensor_matrix &g, const cutensor_matri
         const int32_t m = at.m + (thread >> 5) * 16 + (thread >> 2 & 7) + 8 * h;
         const bool there = m < g.m;
         R *row = static_cast<R *>(o.out) + static_cast<size_t>(there ? m : 0) * g.n;
-        if (bias != nullptr || g.add) add_to(g, bias, row, there, at.n, h, sum);
-        store_row(g, row, there, at.n, h, sum);
+        if (bias != nullptr || g.add) add_to(g.n, g.add != 0, bias, row, there, at.n, h, sum);
+        store_row(g.n, row, there, at.n, h, sum);
     }
 }
 
@@ -152,7 +68,7 @@ __device__ inline void store_partials(const cutensor_matrix &g, float *partials,
 #pragma unroll
     for (int32_t h = 0; h < 2; h++) {
         const int32_t m = at.m + (thread >> 5) * 16 + (thread >> 2 & 7) + 8 * h;
-        store_row(g, partials + static_cast<size_t>(m < g.m ? m : 0) * g.n, m < g.m, at.n, h, sum);
+        store_row(g.n, partials + static_cast<size_t>(m < g.m ? m : 0) * g.n, m < g.m, at.n, h, sum);
     }
 }
 

@@ -11,6 +11,7 @@ enum { AREA_ALIGN = 1024 };
 
 static int64_t ceil_div(int64_t a, int64_t b) { return (a + b - 1) / b; }
 static int64_t smaller(int64_t a, int64_t b) { return a < b ? a : b; }
+static int64_t larger(int64_t a, int64_t b) { return a > b ? a : b; }
 
 /* The least shift with 2^shift >= d, and factor = ceil(2^(31 + shift) / d): exact, for x * (factor*d - 2^(31+shift))
  * stays below 2^(31+shift). */
@@ -224,6 +225,34 @@ static const tile_row tiles[] = {
 };
 enum { TILES = sizeof tiles / sizeof tiles[0] };
 
+/* Whether it is a strip, whose shared padding the window then has (forward_strip.cu). */
+static bool make_strip(const cnn_conv_desc *d, const int64_t *knobs, cutensor_forward *f)
+{
+    cutensor_window *w = &f->window;
+    const int32_t reach_h = (w->kh - 1) * w->step_h, reach_w = (w->kw - 1) * w->step_w;
+    const bool plain = w->mul_h * w->mul_w * w->div_h * w->div_w == 1 && w->pad_h >= 0 && w->pad_w >= 0;
+    if (knobs[CUTENSOR_KNOB_STRIP] == 0 || !plain || !has_half(d) || f->nchw || d->g > 1 || !cutensor_can_map())
+        return false;
+    if (d->ic % 8 != 0 || d->oc % 8 != 0) return false;
+    const int64_t high = larger(w->pad_h + w->ih, larger(w->oh, w->oh + reach_h - w->pad_h));
+    const int64_t wide = larger(w->pad_w + w->iw, larger(w->ow, w->ow + reach_w - w->pad_w));
+    if (wide > 256 || (double)d->mb * (double)high * (double)wide > INT_MAX / 2) return false;
+    w->high = (int32_t)high;
+    w->wide = (int32_t)wide;
+    w->by_high = cutensor_divide_by(high);
+    w->by_wide = cutensor_divide_by(wide);
+    f->pixels = (int32_t)(d->mb * high * wide);
+    f->strip = true;
+    return true;
+}
+
+/* Of a patch, in whole lines. */
+static int64_t strip_rows(const cutensor_window *w, int64_t tall)
+{
+    const int64_t reach = (int64_t)(w->kh - 1) * w->step_h * w->wide + (int64_t)(w->kw - 1) * w->step_w;
+    return ((tall - 1 + reach + w->wide - 1) / w->wide + 1) * w->wide;
+}
+
 /* How a tile would do: its patches, whether pieces of it are dealt out, and how long it would take. */
 typedef struct fitted {
     const tile_row *tile;
@@ -275,11 +304,11 @@ static fitted fit_tile(const cutensor_forward *f, const tile_row *t, int64_t roo
     const int64_t wish = knobs[CUTENSOR_KNOB_PATCH], wish_split = knobs[CUTENSOR_KNOB_SPLIT];
     fitted r = {.tile = t, .tall = (int64_t)t->warpgroups * t->high * 64};
     const int64_t taps = (int64_t)f->window.kh * f->window.kw;
-    const bool can = f->window.div_h == 1 && f->window.div_w == 1;
+    const bool can = f->window.div_h == 1 && f->window.div_w == 1 && !f->strip;
     const int64_t rows = can ? patch_rows(&f->window, f->pixels, r.tall, r.tall) : CUTENSOR_PATCH_MOST + 1;
-    r.patched = rows <= CUTENSOR_PATCH_MOST && buffers_of(t, rows, room) >= 2 &&
-                (wish == 2 ? rows < r.tall * taps || (taps == 1 && rows == r.tall) : wish == 1);
-    r.rows = r.patched ? rows : r.tall;
+    r.patched = f->strip || (rows <= CUTENSOR_PATCH_MOST && buffers_of(t, rows, room) >= 2 &&
+                             (wish == 2 ? rows < r.tall * taps || (taps == 1 && rows == r.tall) : wish == 1));
+    r.rows = f->strip ? strip_rows(&f->window, r.tall) : r.patched ? rows : r.tall;
     r.group_tiles = ceil_div(f->group_oc, t->wide);
     r.tiles = ceil_div(f->pixels, r.tall) * r.group_tiles * f->groups;
     if (t->parts == 2) {
@@ -302,6 +331,7 @@ static fitted choose_tile(const cutensor_forward *f, const cnn_conv_desc *d, con
         const int64_t wish = knobs[CUTENSOR_KNOB_TILE];
         if (tiles[i].parts != parts || (wish != 0 && wish != tiles[i].id)) continue;
         const fitted r = fit_tile(f, &tiles[i], room, sms, knobs);
+        if (f->strip && buffers_of(r.tile, r.rows, room) < 2) continue;
         if (best.tile == NULL || r.cost < best.cost) best = r;
     }
     return best;
@@ -364,7 +394,13 @@ static cnn_status plan_forward(const cuda_context *c, const cnn_request *r, cons
     cnn_status status = check_input(d, &f->in, in_pixels, err);
     if (status != CNN_OK) return status;
     f->pixels = (int32_t)(d->mb * f->window.oh * f->window.ow);
-    const fitted tile = choose_tile(f, d, r->knobs, room, sms);
+    const cutensor_forward gathered = *f;
+    fitted tile = {.tile = NULL};
+    if (make_strip(d, r->knobs, f)) tile = choose_tile(f, d, r->knobs, room, sms);
+    if (tile.tile == NULL) {
+        *f = gathered;
+        tile = choose_tile(f, d, r->knobs, room, sms);
+    }
     if (tile.tile == NULL)
         return CNN_FAIL(err, CNN_UNSUPPORTED, "there is no tile %lld for this math",
                         (long long)r->knobs[CUTENSOR_KNOB_TILE]);
@@ -381,6 +417,7 @@ static cnn_status plan_forward(const cuda_context *c, const cnn_request *r, cons
     m->threads = tile.tile->warpgroups * 128 + 128;
     m->shared_bytes = forward_fixed_bytes(f->wide_tile, parts) + f->buffers * f->buffer_bytes;
     m->weights = weights_of(f, d, backward, parts, sms);
+    m->weights.in_order = f->strip;
     m->weights.flags = m->blocks;
     m->weights_at = area(m, (size_t)f->groups * (size_t)f->group_tiles * (size_t)f->chunks * (size_t)f->taps *
                                 (size_t)forward_step_bytes(f->wide_tile, parts));

@@ -71,7 +71,7 @@ bool cutensor_plan_matrix(const cuda_context *c, const cnn_request *r, const cnn
     const int64_t wish = r->knobs[CUTENSOR_KNOB_MATRIX], sms = c->properties.multiProcessorCount;
     const int32_t pixels = (int32_t)(d->mb * d->oh * d->ow), ic = (int32_t)d->ic, oc = (int32_t)d->oc;
     cutensor_matrix *g = &m->matrix;
-    if (wish == 0 || !is_matrix(d) || !cutensor_matrix_can()) return false;
+    if (wish == 0 || !is_matrix(d) || !cutensor_can_map()) return false;
     *g = (cutensor_matrix){.dir = r->dir, .m = pixels, .n = oc, .k = ic, .splits = 1};
     if (r->dir == CNN_BWD_D) g->n = ic, g->k = oc;
     if (r->dir == CNN_BWD_W) g->m = oc, g->n = ic, g->k = pixels;

@@ -66,6 +66,7 @@ typedef struct cutensor_forward {
     int32_t pixels;                     /* output pixels of all images */
     int32_t groups, group_oc, oc;       /* output channels of a group, of a pixel */
     int32_t group_tiles;                /* tiles side by side over a group's output channels */
+    int32_t strip;                      /* `pixels` and tiles count the positions of forward_strip.h */
     int32_t patched;                    /* patches hold the padded input's rows; else the pixels of one tap, gathered */
     int32_t chunks, taps, taps_at_once; /* channels in rows' worth; taps that one patch serves: all, or one */
     int32_t pieces;                     /* of a tile: chunks * taps / taps_at_once */
@@ -106,6 +107,7 @@ typedef struct cutensor_weights {
     int32_t groups, rows, depth; /* of a group: output channels of the product, and channels it sums over */
     int32_t taps, reversed;      /* tap t stands at taps-1-t */
     int32_t transposed;          /* w is [depth][rows][taps] there (BWD_D), else [rows][depth][taps] */
+    int32_t in_order;            /* rows and words stand in their own order: forward_strip.h */
     int32_t group_tiles, wide, chunks, parts, at_once;
     int32_t flags; /* that are cleared on the way */
 } cutensor_weights;
@@ -169,8 +171,8 @@ typedef struct cutensor_matrices {
 } cutensor_matrices;
 cnn_status cutensor_matrix_run(cuda_context *, const cutensor_matrix *, cnn_dtype, const cutensor_matrices *,
                                cnn_error *);
-/* Whether the driver makes maps of tensors. */
-bool cutensor_matrix_can(void);
+/* tensor_map.cu: whether the driver makes maps of tensors. */
+bool cutensor_can_map(void);
 /* FWD and BWD_D: weights, as tiles; partials, blocks' sums in f32; flags, whether they are there. */
 typedef struct cutensor_operands {
     const void *in, *bias;
@@ -181,6 +183,7 @@ typedef struct cutensor_operands {
 } cutensor_operands;
 cnn_status cutensor_forward_run(cuda_context *, const cutensor_plan *, const cutensor_operands *, cnn_error *);
 cnn_status cutensor_forward_half_run(cuda_context *, const cutensor_plan *, const cutensor_operands *, cnn_error *);
+cnn_status cutensor_forward_strip_run(cuda_context *, const cutensor_plan *, const cutensor_operands *, cnn_error *);
 cnn_status cutensor_gradient_run(cuda_context *, const cutensor_plan *, const void *x, const void *dy, void *partials,
                                  cnn_error *);
 cnn_status cutensor_gradient_half_run(cuda_context *, const cutensor_plan *, const void *x, const void *dy,

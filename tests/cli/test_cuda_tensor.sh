@@ -37,9 +37,17 @@ verified 6 --op fc --problem mb17ic5ih3oc66 "${half[@]}"
 verified 2 --op conv --dir FWD,BWD_D --problem mb1ic70ih4oc66kh3ph1 --dtype bf16 --set cuda_tensor.split=1 --set cuda_tensor.patch=0 --check exact,bound
 verified 1 --net small --dtype bf16
 
+# 16 bits in NHWC without strides: a strip of positions; padding wider than the kernel needs, or none, either way; tiles in pieces.
+verified 4 --op conv --dir FWD,BWD_D --problem mb2ic72ih9oc40kh3ph1 --layout nhwc --dtype f16,bf16:bf16:f32 --check exact,bound,precision,memory
+verified 4 --op conv --dir FWD,BWD_D --problem mb3ic72ih7iw5oc136kh3kw2ph2dh1 --problem mb2ic16ih8oc24kh5ph1 --layout nhwc --dtype bf16 \
+    --check exact,bound,determinism --mode convolution
+verified 2 --op conv --dir FWD,BWD_D --problem mb2ic136ih5oc72kh3ph1 --layout nhwc --dtype f16 --set cuda_tensor.split=1 --set cuda_tensor.tile=3 --check exact,bound
+verified 4 --op conv --dir FWD,BWD_D --problem mb2ic72ih4oc40kh3ph1 --layout nhwc --dtype f16,bf16:bf16:f32 --check exact,bound --set cuda_tensor.strip=0
+verified 3 --op conv --problem g2mb2ic144ih5oc80kh3ph1 --layout nhwc --dtype bf16 --check exact,bound
+
 # One tap in NHWC: a product of matrices, of one tile and of several either way, a tile's sums shared; or as other kernels.
 verified 6 --op conv --problem mb3ic72ih5oc40kh1 --layout nhwc --dtype f16,bf16:bf16:f32 --check exact,bound,precision,memory
-verified 3 --op conv --problem mb2ic136ih12oc200kh1 --layout nhwc --dtype bf16 --check exact,bound,memory,determinism
+verified 3 --op conv --problem mb2ic72ih12oc136kh1 --layout nhwc --dtype bf16 --check exact,bound,memory,determinism
 verified 2 --op conv --dir BWD_W --problem mb2ic328ih12oc64kh1 --problem mb2ic40ih12oc136kh1 --layout nhwc --dtype f16 --check exact,bound
 verified 3 --op fc --problem mb130ic8ih3oc72 --dtype f16:f16:f32 --check exact,bound,memory
 verified 3 --op conv --problem mb3ic72ih5oc40kh1 --layout nhwc --dtype bf16 --check exact,bound --set cuda_tensor.matrix=0
