@@ -263,6 +263,7 @@ cnn_status launch(cuda_context *c, const cutensor_plan *p, const gradient_operan
 cnn_status cutensor_gradient_half_run(cuda_context *c, const cutensor_plan *p, const void *x, const void *dy,
                                       void *partials, cnn_error *err)
 {
+    if (p->gradient.strip) return cutensor_gradient_strip_run(c, p, x, dy, partials, err);
     const gradient_operands o = {x, dy, static_cast<float *>(partials)};
     const cnn_dtype dtype = p->bias.t.dtype;
     return dtype == CNN_F16 || dtype == CNN_F16_F16_F32 ? launch<__half>(c, p, o, err)

@@ -11,7 +11,6 @@ enum { AREA_ALIGN = 1024 };
 
 static int64_t ceil_div(int64_t a, int64_t b) { return (a + b - 1) / b; }
 static int64_t smaller(int64_t a, int64_t b) { return a < b ? a : b; }
-static int64_t larger(int64_t a, int64_t b) { return a > b ? a : b; }
 
 /* The least shift with 2^shift >= d, and factor = ceil(2^(31 + shift) / d): exact, for x * (factor*d - 2^(31+shift))
  * stays below 2^(31+shift). */
@@ -225,28 +224,7 @@ static const tile_row tiles[] = {
 };
 enum { TILES = sizeof tiles / sizeof tiles[0] };
 
-/* Whether it is a strip, whose shared padding the window then has (forward_strip.cu). */
-static bool make_strip(const cnn_conv_desc *d, const int64_t *knobs, cutensor_forward *f)
-{
-    cutensor_window *w = &f->window;
-    const int32_t reach_h = (w->kh - 1) * w->step_h, reach_w = (w->kw - 1) * w->step_w;
-    const bool plain = w->mul_h * w->mul_w * w->div_h * w->div_w == 1 && w->pad_h >= 0 && w->pad_w >= 0;
-    if (knobs[CUTENSOR_KNOB_STRIP] == 0 || !plain || !has_half(d) || f->nchw || d->g > 1 || !cutensor_can_map())
-        return false;
-    if (d->ic % 8 != 0 || d->oc % 8 != 0) return false;
-    const int64_t high = larger(w->pad_h + w->ih, larger(w->oh, w->oh + reach_h - w->pad_h));
-    const int64_t wide = larger(w->pad_w + w->iw, larger(w->ow, w->ow + reach_w - w->pad_w));
-    if (wide > 256 || (double)d->mb * (double)high * (double)wide > INT_MAX / 2) return false;
-    w->high = (int32_t)high;
-    w->wide = (int32_t)wide;
-    w->by_high = cutensor_divide_by(high);
-    w->by_wide = cutensor_divide_by(wide);
-    f->pixels = (int32_t)(d->mb * high * wide);
-    f->strip = true;
-    return true;
-}
-
-/* Of a patch, in whole lines. */
+/* Of a patch of a strip, in whole lines. */
 static int64_t strip_rows(const cutensor_window *w, int64_t tall)
 {
     const int64_t reach = (int64_t)(w->kh - 1) * w->step_h * w->wide + (int64_t)(w->kw - 1) * w->step_w;
@@ -396,7 +374,11 @@ static cnn_status plan_forward(const cuda_context *c, const cnn_request *r, cons
     f->pixels = (int32_t)(d->mb * f->window.oh * f->window.ow);
     const cutensor_forward gathered = *f;
     fitted tile = {.tile = NULL};
-    if (make_strip(d, r->knobs, f)) tile = choose_tile(f, d, r->knobs, room, sms);
+    f->strip = cutensor_strip_window(r->knobs, d, &f->window);
+    if (f->strip) {
+        f->pixels = (int32_t)(d->mb * f->window.high * f->window.wide);
+        tile = choose_tile(f, d, r->knobs, room, sms);
+    }
     if (tile.tile == NULL) {
         *f = gathered;
         tile = choose_tile(f, d, r->knobs, room, sms);
@@ -576,6 +558,10 @@ static cnn_status plan_gradient(const cuda_context *c, const cnn_request *r, con
                              .k_tiles = (int32_t)ceil_div(d->oc / d->g, GRADIENT_SIDE),
                              .half = has_half(d),
                              .parts = parts_of(d)};
+    if (cutensor_plan_gradient_strip(c, r, d, m)) {
+        m->partials_at = area(m, (size_t)g->tiles * (size_t)g->share * GRADIENT_SEGMENT * sizeof(float));
+        return CNN_OK;
+    }
     put_dy(d, g);
     cnn_status status = check_input(d, &g->in, in_pixels, err);
     const int64_t wish = r->knobs[CUTENSOR_KNOB_PATCH];

@@ -76,7 +76,7 @@ struct segments {
 };
 __device__ inline segments segments_of(const cutensor_gradient &g, int32_t tile)
 {
-    if (g.cluster > 1) return {tile * g.share, g.share};
+    if (g.cluster > 1 || g.strip) return {tile * g.share, g.share};
     const int32_t first = rank_of_unit(g, tile * g.chunks), last = rank_of_unit(g, (tile + 1) * g.chunks - 1);
     return {first + tile, last - first + 1};
 }

@@ -9,10 +9,11 @@ namespace
 
 enum { PARTS = 4, LANES = 128 };
 
-/* Of 8 output and 64 input channels: the thread that has it, and which of its four numbers it is. A thread has two of
- * 16 channels: neighbours, or (f16, bf16) one of each 8. */
+/* Of 8 output and 64 input channels (of a strip 8 input and 64 output channels): the thread that has it, and which of
+ * its four numbers it is. A thread has two of 16 channels: neighbours, or (f16, bf16) one of each 8. */
 __device__ inline int32_t index_of(const cutensor_gradient &g, int32_t k, int32_t c)
 {
+    if (g.strip) return ((k >> 4) * 32 + (k & 7) * 4 + (c >> 1)) * 4 + (k >> 3 & 1) * 2 + (c & 1);
     const int32_t pair = g.half ? c & 7 : c >> 1 & 7, second = g.half ? c >> 3 & 1 : c & 1;
     return ((c >> 4) * 32 + pair * 4 + (k >> 1)) * 4 + second * 2 + (k & 1);
 }
@@ -53,12 +54,12 @@ __global__ void add_segments(const cutensor_gradient g, int32_t slots, const flo
         __syncthreads();
     }
     for (int32_t i = static_cast<int32_t>(threadIdx.x); i < 8 * GRADIENT_SIDE * slots; i += PARTS * LANES) {
-        const int32_t s = i % slots, c = i / slots % GRADIENT_SIDE, k = i / slots / GRADIENT_SIDE;
+        const int32_t inner = g.strip ? 8 : GRADIENT_SIDE, s = i % slots, c = i / slots % inner, k = i / slots / inner;
         const slot_place slot = slot_at(g, at, first_slot + s);
-        const int32_t channel = at.k + 8 * eight + k;
-        if (slot.tap < 0 || slot.c + c >= g.group_ic || channel >= g.group_oc) continue;
+        const int32_t channel = at.k + k + (g.strip ? 0 : 8 * eight), in = slot.c + c + (g.strip ? 8 * eight : 0);
+        if (slot.tap < 0 || in >= g.group_ic || channel >= g.group_oc) continue;
         const int32_t tap = reversed ? g.taps - 1 - slot.tap : slot.tap;
-        R *to = dw + (static_cast<int64_t>(at.group * g.group_oc + channel) * g.group_ic + slot.c + c) * g.taps + tap;
+        R *to = dw + (static_cast<int64_t>(at.group * g.group_oc + channel) * g.group_ic + in) * g.taps + tap;
         cuda_put(to, kept[s * LANES * 4 + index_of(g, k, c)], add != 0);
     }
 }

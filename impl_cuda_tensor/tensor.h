@@ -97,6 +97,9 @@ typedef struct cutensor_gradient {
     int32_t cluster, share;
     int32_t room; /* bytes of tiles of dy and patches, later of a block's sums */
     int32_t parts, steps, patches, patch_bytes;
+    /* As a strip (gradient_strip.cu): all lines are dealt out to a tile's blocks, `chunk` of them at a time, whose
+     * positions of dy, and zeros behind them up to a multiple of 16, have dy_rows in a patch, before those of x. */
+    int32_t strip, lines, dy_rows, zero_lines;
     cutensor_divisor by_chunks, by_k_tiles, by_slot_groups, by_c_tiles;
 } cutensor_gradient;
 
@@ -152,6 +155,11 @@ typedef struct cutensor_plan {
 /* plan.c */
 cnn_status cutensor_plan_make(const cuda_context *, const cnn_request *, cutensor_plan *, cnn_error *);
 cutensor_divisor cutensor_divide_by(int64_t d);
+/* plan_strip.c: the window with its shared padding, where the problem is a strip (forward_strip.cu), else false. */
+bool cutensor_strip_window(const int64_t *knobs, const cnn_conv_desc *, cutensor_window *);
+/* BWD_W as a strip (gradient_strip.cu), of a gradient whose sizes are set; false where it is none, or has too many
+ * tiles. */
+bool cutensor_plan_gradient_strip(const cuda_context *, const cnn_request *, const cnn_conv_desc *, cutensor_plan *);
 /* plan_matrix.c: false where it is no product of matrices, or is better off as others are. */
 bool cutensor_plan_matrix(const cuda_context *, const cnn_request *, const cnn_conv_desc *, cutensor_plan *);
 /* FC as a convolution of one pixel, where its weights lie so. */
@@ -188,6 +196,8 @@ cnn_status cutensor_gradient_run(cuda_context *, const cutensor_plan *, const vo
                                  cnn_error *);
 cnn_status cutensor_gradient_half_run(cuda_context *, const cutensor_plan *, const void *x, const void *dy,
                                       void *partials, cnn_error *);
+cnn_status cutensor_gradient_strip_run(cuda_context *, const cutensor_plan *, const void *x, const void *dy,
+                                       void *partials, cnn_error *);
 /* The blocks' sums as dw, in a fixed order; `reversed`: tap t at taps-1-t. */
 cnn_status cutensor_sum_run(cuda_context *, const cutensor_plan *, const void *partials, void *dw, bool reversed,
                             bool add, cnn_error *);

@@ -38,11 +38,11 @@ verified 2 --op conv --dir FWD,BWD_D --problem mb1ic70ih4oc66kh3ph1 --dtype bf16
 verified 1 --net small --dtype bf16
 
 # 16 bits in NHWC without strides: a strip of positions; padding wider than the kernel needs, or none, either way; tiles in pieces.
-verified 4 --op conv --dir FWD,BWD_D --problem mb2ic72ih9oc40kh3ph1 --layout nhwc --dtype f16,bf16:bf16:f32 --check exact,bound,precision,memory
-verified 4 --op conv --dir FWD,BWD_D --problem mb3ic72ih7iw5oc136kh3kw2ph2dh1 --problem mb2ic16ih8oc24kh5ph1 --layout nhwc --dtype bf16 \
+verified 6 --op conv --problem mb2ic72ih9oc40kh3ph1 --layout nhwc --dtype f16,bf16:bf16:f32 --check exact,bound,precision,memory
+verified 6 --op conv --problem mb3ic72ih7iw5oc136kh3kw2ph2dh1 --problem mb2ic16ih8oc24kh5ph1 --layout nhwc --dtype bf16 \
     --check exact,bound,determinism --mode convolution
 verified 2 --op conv --dir FWD,BWD_D --problem mb2ic136ih5oc72kh3ph1 --layout nhwc --dtype f16 --set cuda_tensor.split=1 --set cuda_tensor.tile=3 --check exact,bound
-verified 4 --op conv --dir FWD,BWD_D --problem mb2ic72ih4oc40kh3ph1 --layout nhwc --dtype f16,bf16:bf16:f32 --check exact,bound --set cuda_tensor.strip=0
+verified 6 --op conv --problem mb2ic72ih4oc40kh3ph1 --layout nhwc --dtype f16,bf16:bf16:f32 --check exact,bound --set cuda_tensor.strip=0
 verified 3 --op conv --problem g2mb2ic144ih5oc80kh3ph1 --layout nhwc --dtype bf16 --check exact,bound
 
 # One tap in NHWC: a product of matrices, of one tile and of several either way, a tile's sums shared; or as other kernels.
@@ -66,6 +66,8 @@ clusters() { # MULTIPROCESSORS CLUSTER OPTIONS...
     EMULATED_CUDA_FAULT=multiprocessors=$1 verified 1 --op conv --dir BWD_W --layout nhwc --set "cuda_tensor.cluster=$2" "${@:3}"
 }
 clusters 16 8 --problem mb2ic20ih16oc20kh3ph1 --dtype bf16 --check exact,bound,determinism
+clusters 16 4 --problem mb2ic24ih9oc24kh3ph1 --dtype bf16 --check exact,bound,determinism # of a strip, whose lines are dealt out
+clusters 16 1 --problem mb2ic24ih9oc24kh3ph1 --dtype f16 --check exact,bound --set cuda_tensor.chunk=20
 clusters 16 4 --problem mb1ic20ih13oc70kh3 --check exact,bound,determinism
 clusters 5 2 --problem mb1ic200ih7oc40kh1 --dtype f16 --check exact,bound --set cuda_tensor.matrix=0
 
