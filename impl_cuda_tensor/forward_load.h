@@ -22,6 +22,14 @@ __device__ inline int32_t first_piece(const cutensor_forward &f, int32_t rank)
     return static_cast<int32_t>(static_cast<int64_t>(rank) * f.units / static_cast<int32_t>(gridDim.x)) * f.unit;
 }
 
+/* Whether a block takes whole tiles: every so many-th. */
+__device__ inline bool takes_tiles(const cutensor_forward &f) { return f.unit == f.pieces; }
+/* The block's piece behind piece c, which is its tile's last, or not. */
+__device__ inline int32_t piece_behind(const cutensor_forward &f, int32_t c, bool last)
+{
+    return c + 1 + (takes_tiles(f) && last ? static_cast<int32_t>(gridDim.x - 1) * f.pieces : 0);
+}
+
 /* `loaders`: threads that arrive where a patch is there. */
 template <int PARTS, int WARPGROUPS, int WIDE>
 __device__ inline block_of open_block(const cutensor_forward &f, int32_t loaders)
@@ -35,8 +43,8 @@ __device__ inline block_of open_block(const cutensor_forward &f, int32_t loaders
     b.patch_full = b.weights_free + FORWARD_STEPS * 8;
     b.patch_free = b.patch_full + FORWARD_PATCHES * 8;
     b.rank = static_cast<int32_t>(gridDim.x - 1 - blockIdx.x);
-    b.first = first_piece(f, b.rank);
-    b.last = first_piece(f, b.rank + 1);
+    b.first = takes_tiles(f) ? b.rank * f.pieces : first_piece(f, b.rank);
+    b.last = takes_tiles(f) ? f.units * f.pieces : first_piece(f, b.rank + 1);
     if (threadIdx.x == 0) {
         for (uint32_t i = 0; i < FORWARD_STEPS; i++) {
             barrier_init(b.weights_full + 8 * i, 1);
@@ -68,7 +76,7 @@ __device__ inline void load_weights(const cutensor_forward &f, const block_of &b
 {
     constexpr int STEP = WIDE * 128 * PARTS;
     ring_place ring = {0, 1};
-    for (int32_t c = b.first; c < b.last; c++) {
+    for (int32_t c = b.first; c < b.last;) {
         const piece_place at = piece_at(f, c);
         const int32_t column = at.tile - divided(at.tile, f.by_tiles) * f.by_tiles.d;
         const unsigned char *from = weights + (static_cast<size_t>(column) * f.chunks * f.taps +
@@ -80,6 +88,7 @@ __device__ inline void load_weights(const cutensor_forward &f, const block_of &b
             copy_bulk(b.weights + ring.at * STEP, from, STEP, b.weights_full + 8 * ring.at);
             ring.next(FORWARD_STEPS);
         }
+        c = piece_behind(f, c, at.piece + 1 == f.pieces);
     }
 }
 
@@ -172,7 +181,7 @@ __device__ inline void load_patches(const cutensor_forward &f, const block_of &b
     int32_t *table = at_address<int32_t>(b.table);
     int32_t tile = -1, rows = TALL;
     ring_place ring = {0, 1};
-    for (int32_t c = b.first; c < b.last; c++) {
+    for (int32_t c = b.first; c < b.last;) {
         const piece_place at = piece_at(f, c);
         const int32_t line = divided(at.tile, f.by_tiles), column = at.tile - line * f.by_tiles.d;
         const int32_t chunk = divided(at.piece, f.by_steps), tap = at.piece - chunk * f.by_steps.d;
@@ -200,6 +209,7 @@ __device__ inline void load_patches(const cutensor_forward &f, const block_of &b
         else
             barrier_arrive(b.patch_full + 8 * ring.at);
         ring.next(f.buffers);
+        c = piece_behind(f, c, at.piece + 1 == f.pieces);
     }
 }
 

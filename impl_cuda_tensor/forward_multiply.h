@@ -184,7 +184,7 @@ __device__ inline void multiply_tiles(const cutensor_forward &f, const block_of 
             if (n < f.pieces) add_partials(f, o, sum, THREADS, b.rank, at.tile);
             store_tile<R, HIGH, WIDE>(f, o, sum, l, at.tile, pixel);
         }
-        c += n;
+        c = piece_behind(f, c + n - 1, at.piece + n == f.pieces);
     }
 }
 

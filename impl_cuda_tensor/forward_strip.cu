@@ -17,16 +17,28 @@
 namespace
 {
 
-/* The patch of the tile whose first position this is: its lines, and where the tile begins in it. */
+/* A line of tiles: its first position, and how many. Behind the whole ones stand some of half the height, where so the
+ * device's last wave is half as long. */
+struct tile_line {
+    int32_t first, count;
+};
+template <int TALL> __device__ inline tile_line tile_at(const cutensor_forward &f, int32_t line)
+{
+    const int32_t halves = line - f.whole_lines;
+    if (halves < 0) return {line * TALL, TALL};
+    return {f.whole_lines * TALL + halves * (TALL / 2), TALL / 2};
+}
+
+/* The patch of such a tile: its lines of positions, and where the tile begins in it. */
 struct strip_patch {
     int32_t line, lines, begin;
 };
-__device__ inline strip_patch patch_of(const cutensor_forward &f, int32_t position)
+__device__ inline strip_patch patch_of(const cutensor_forward &f, const tile_line &tile)
 {
     const cutensor_window &w = f.window;
-    const int32_t line = divided(position, w.by_wide);
-    const int32_t last = divided(position + f.high - 1 + patch_reach(w), w.by_wide);
-    return {line, last - line + 1, position - line * w.wide};
+    const int32_t line = divided(tile.first, w.by_wide);
+    const int32_t last = divided(tile.first + tile.count - 1 + patch_reach(w), w.by_wide);
+    return {line, last - line + 1, tile.first - line * w.wide};
 }
 
 /* ---- One thread that loads patches */
@@ -35,9 +47,9 @@ __device__ inline void load_lines(const cutensor_forward &f, const block_of &b, 
 {
     const cutensor_window &w = f.window;
     ring_place ring = {0, 1};
-    for (int32_t c = b.first; c < b.last; c++) {
+    for (int32_t c = b.first; c < b.last;) {
         const piece_place at = piece_at(f, c);
-        const strip_patch patch = patch_of(f, divided(at.tile, f.by_tiles) * TALL);
+        const strip_patch patch = patch_of(f, tile_at<TALL>(f, divided(at.tile, f.by_tiles)));
         const uint32_t full = b.patch_full + 8 * ring.at;
         uint32_t to = b.patches + static_cast<uint32_t>(ring.at * f.buffer_bytes);
         int32_t n = divided(patch.line, w.by_high), row = patch.line - n * w.high - w.pad_h;
@@ -48,6 +60,7 @@ __device__ inline void load_lines(const cutensor_forward &f, const block_of &b, 
             if (++row == w.high - w.pad_h) row = -w.pad_h, n++;
         }
         ring.next(f.buffers);
+        c = piece_behind(f, c, at.piece + 1 == f.pieces);
     }
 }
 
@@ -137,31 +150,44 @@ __device__ inline void store_positions(const cutensor_forward &f, const cutensor
     }
 }
 
+/* n pieces of a tile, HIGH * 64 of whose positions are this warpgroup's. */
+template <typename T, typename R, int THREADS, int HIGH, int WIDE>
+__device__ inline void multiply_tile(const cutensor_forward &f, const block_of &b, const cutensor_operands &o,
+                                     const tile_line &tile, const piece_place &at, int32_t n, ring_place &weights,
+                                     ring_place &patch)
+{
+    const int32_t first = same_in_warp(static_cast<int32_t>(threadIdx.x >> 7)) * HIGH * 64;
+    const int32_t channel = (at.tile - divided(at.tile, f.by_tiles) * f.by_tiles.d) * WIDE;
+    float sum[HIGH * WIDE / 2];
+    add_pieces<T, HIGH, WIDE>(f, b, patch_of(f, tile).begin + first, n, weights, patch, sum);
+    if (at.piece > 0) {
+        leave_partials(o, sum, THREADS, b.rank);
+        return;
+    }
+    if (n < f.pieces) add_partials(f, o, sum, THREADS, b.rank, at.tile);
+#pragma unroll
+    for (int u = 0; u < HIGH; u++) {
+        float part[WIDE / 2];
+#pragma unroll
+        for (int i = 0; i < WIDE / 2; i++) part[i] = sum[u * WIDE / 2 + i];
+        store_positions<R>(f, o, tile.first + first + 64 * u, channel, part);
+    }
+}
+
 template <typename T, typename R, int WARPGROUPS, int HIGH, int WIDE>
 __device__ inline void multiply_tiles(const cutensor_forward &f, const block_of &b, const cutensor_operands &o)
 {
     constexpr int32_t THREADS = WARPGROUPS * 128, TALL = WARPGROUPS * HIGH * 64;
-    const int32_t first = same_in_warp(static_cast<int32_t>(threadIdx.x >> 7)) * HIGH * 64;
     ring_place weights = {0, 0}, patch = {0, 0};
     for (int32_t c = b.first; c < b.last;) {
         const piece_place at = piece_at(f, c);
-        const int32_t n = min(f.pieces - at.piece, b.last - c), line = divided(at.tile, f.by_tiles);
-        const int32_t position = line * TALL, channel = (at.tile - line * f.by_tiles.d) * WIDE;
-        float sum[HIGH * WIDE / 2];
-        add_pieces<T, HIGH, WIDE>(f, b, patch_of(f, position).begin + first, n, weights, patch, sum);
-        if (at.piece > 0)
-            leave_partials(o, sum, THREADS, b.rank);
-        else {
-            if (n < f.pieces) add_partials(f, o, sum, THREADS, b.rank, at.tile);
-#pragma unroll
-            for (int u = 0; u < HIGH; u++) {
-                float part[WIDE / 2];
-#pragma unroll
-                for (int i = 0; i < WIDE / 2; i++) part[i] = sum[u * WIDE / 2 + i];
-                store_positions<R>(f, o, position + first + 64 * u, channel, part);
-            }
-        }
-        c += n;
+        const int32_t n = min(f.pieces - at.piece, b.last - c);
+        const tile_line tile = tile_at<TALL>(f, divided(at.tile, f.by_tiles));
+        if (HIGH == 1 || tile.count == TALL)
+            multiply_tile<T, R, THREADS, HIGH, WIDE>(f, b, o, tile, at, n, weights, patch);
+        else
+            multiply_tile<T, R, THREADS, 1, WIDE>(f, b, o, tile, at, n, weights, patch);
+        c = piece_behind(f, c + n - 1, at.piece + n == f.pieces);
     }
 }
 

@@ -234,7 +234,7 @@ static int64_t strip_rows(const cutensor_window *w, int64_t tall)
 /* How a tile would do: its patches, whether pieces of it are dealt out, and how long it would take. */
 typedef struct fitted {
     const tile_row *tile;
-    int64_t tall, rows, group_tiles, tiles;
+    int64_t tall, rows, group_tiles, tiles, whole_lines;
     bool patched, split;
     double cost;
 } fitted;
@@ -300,6 +300,18 @@ static fitted fit_tile(const cutensor_forward *f, const tile_row *t, int64_t roo
     return r;
 }
 
+/* Where a few whole tiles are left for the last wave, tiles of half their height are dealt out there (strips). */
+static void halve_last(const cutensor_forward *f, int64_t sms, fitted *r)
+{
+    const int64_t lines = ceil_div(f->pixels, r->tall), whole = r->tiles / sms * sms / r->group_tiles;
+    const int64_t halves = ceil_div(f->pixels - whole * r->tall, r->tall / 2);
+    r->whole_lines = lines;
+    if (!f->strip || r->split || r->tile->high != 2 || whole == 0 || halves * r->group_tiles > sms) return;
+    if (whole == lines) return;
+    r->whole_lines = whole;
+    r->tiles = (whole + halves) * r->group_tiles;
+}
+
 static fitted choose_tile(const cutensor_forward *f, const cnn_conv_desc *d, const int64_t *knobs, int64_t room,
                           int64_t sms)
 {
@@ -308,8 +320,9 @@ static fitted choose_tile(const cutensor_forward *f, const cnn_conv_desc *d, con
     for (int i = 0; i < TILES; i++) {
         const int64_t wish = knobs[CUTENSOR_KNOB_TILE];
         if (tiles[i].parts != parts || (wish != 0 && wish != tiles[i].id)) continue;
-        const fitted r = fit_tile(f, &tiles[i], room, sms, knobs);
+        fitted r = fit_tile(f, &tiles[i], room, sms, knobs);
         if (f->strip && buffers_of(r.tile, r.rows, room) < 2) continue;
+        halve_last(f, sms, &r);
         if (best.tile == NULL || r.cost < best.cost) best = r;
     }
     return best;
@@ -322,6 +335,7 @@ static void put_tile(cutensor_forward *f, const fitted *t, int64_t room)
     f->wide_tile = t->tile->wide;
     f->group_tiles = (int32_t)t->group_tiles;
     f->patched = t->patched;
+    f->whole_lines = (int32_t)t->whole_lines;
     f->taps_at_once = t->patched ? f->taps : 1;
     f->pieces = f->chunks * (f->taps / f->taps_at_once);
     f->buffers = (int32_t)buffers_of(t->tile, t->rows, room);

@@ -7,6 +7,8 @@
 static int64_t ceil_div(int64_t a, int64_t b) { return (a + b - 1) / b; }
 static int64_t larger(int64_t a, int64_t b) { return a > b ? a : b; }
 
+enum { STRIP_TAPS = 40 }; /* as many as weights_strip.cu has room for */
+
 /* Along one axis: as long as the input with its padding before it, or as outputs reach, less the padding that the next
  * line, or image, begins with. */
 static int64_t length(int64_t in, int64_t out, int64_t pad, int64_t reach)
@@ -23,7 +25,8 @@ bool cutensor_strip_window(const int64_t *knobs, const cnn_conv_desc *d, cutenso
         return false;
     const int64_t high = length(w->ih, w->oh, w->pad_h, (int64_t)(w->kh - 1) * w->step_h);
     const int64_t wide = length(w->iw, w->ow, w->pad_w, (int64_t)(w->kw - 1) * w->step_w);
-    if (wide > 256 || (double)d->mb * (double)high * (double)wide > INT_MAX / 2) return false;
+    if (w->kh * w->kw > STRIP_TAPS || wide > 256 || (double)d->mb * (double)high * (double)wide > INT_MAX / 2)
+        return false;
     w->high = (int32_t)high;
     w->wide = (int32_t)wide;
     w->by_high = cutensor_divide_by(high);

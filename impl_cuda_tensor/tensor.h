@@ -66,7 +66,8 @@ typedef struct cutensor_forward {
     int32_t pixels;                     /* output pixels of all images */
     int32_t groups, group_oc, oc;       /* output channels of a group, of a pixel */
     int32_t group_tiles;                /* tiles side by side over a group's output channels */
-    int32_t strip;                      /* `pixels` and tiles count the positions of forward_strip.h */
+    int32_t strip;                      /* `pixels` and tiles count the positions of forward_strip.cu */
+    int32_t whole_lines;                /* ... whose lines of tiles behind these have half the height */
     int32_t patched;                    /* patches hold the padded input's rows; else the pixels of one tap, gathered */
     int32_t chunks, taps, taps_at_once; /* channels in rows' worth; taps that one patch serves: all, or one */
     int32_t pieces;                     /* of a tile: chunks * taps / taps_at_once */
@@ -110,7 +111,7 @@ typedef struct cutensor_weights {
     int32_t groups, rows, depth; /* of a group: output channels of the product, and channels it sums over */
     int32_t taps, reversed;      /* tap t stands at taps-1-t */
     int32_t transposed;          /* w is [depth][rows][taps] there (BWD_D), else [rows][depth][taps] */
-    int32_t in_order;            /* rows and words stand in their own order: forward_strip.h */
+    int32_t in_order;            /* rows and words stand in their own order: weights_strip.cu */
     int32_t group_tiles, wide, chunks, parts, at_once;
     int32_t flags; /* that are cleared on the way */
 } cutensor_weights;
@@ -181,6 +182,8 @@ cnn_status cutensor_matrix_run(cuda_context *, const cutensor_matrix *, cnn_dtyp
                                cnn_error *);
 /* tensor_map.cu: whether the driver makes maps of tensors. */
 bool cutensor_can_map(void);
+cnn_status cutensor_weights_strip_run(cuda_context *, const cutensor_weights *, const void *w, void *to, void *flags,
+                                      cnn_error *);
 /* FWD and BWD_D: weights, as tiles; partials, blocks' sums in f32; flags, whether they are there. */
 typedef struct cutensor_operands {
     const void *in, *bias;

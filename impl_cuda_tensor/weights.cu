@@ -102,7 +102,7 @@ template <typename T, int AT_ONCE>
 __device__ inline void write_corner(const cutensor_weights &s, const corner &at, const float *kept, uint32_t *to)
 {
     constexpr int32_t DEEP = row_of<T>::DEEP, IN_WORD = DEEP / SIDE;
-    const int32_t x = static_cast<int32_t>(threadIdx.x) % SIDE, word = s.in_order ? x : word_at(x);
+    const int32_t x = static_cast<int32_t>(threadIdx.x) % SIDE, word = word_at(x);
     const int32_t tile = at.group * s.group_tiles + at.row / s.wide, first_row = at.row % s.wide;
     for (int32_t i = static_cast<int32_t>(threadIdx.x) / SIDE; i < SIDE * AT_ONCE; i += THREADS / SIDE) {
         const int32_t tap = i / SIDE, row = i % SIDE;
@@ -110,8 +110,7 @@ __device__ inline void write_corner(const cutensor_weights &s, const corner &at,
         const int64_t step = (static_cast<int64_t>(tile) * s.chunks + at.chunk) * s.taps + at.tap + tap;
         uint32_t *place =
             to + (step * s.parts * s.wide + first_row + row) * SIDE + (((x >> 2) ^ (row & 7)) << 2 | (x & 3));
-        const int32_t from = s.in_order ? row : row_at(row);
-        put_word(s, place, kept + (tap * SIDE + from) * (DEEP + 1) + IN_WORD * word, T());
+        put_word(s, place, kept + (tap * SIDE + row_at(row)) * (DEEP + 1) + IN_WORD * word, T());
     }
 }
 
@@ -145,6 +144,7 @@ cnn_status weights_run(cuda_context *c, const cutensor_weights *s, const void *w
 cnn_status cutensor_weights_run(cuda_context *c, const cutensor_weights *s, cnn_dtype dtype, const void *w, void *to,
                                 void *flags, cnn_error *err)
 {
+    if (s->in_order) return cutensor_weights_strip_run(c, s, w, to, flags, err);
     switch (dtype) {
     case CNN_F16:
     case CNN_F16_F16_F32:
