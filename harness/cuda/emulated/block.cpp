@@ -258,12 +258,23 @@ bool all_wait(wait_kind kind)
     return true;
 }
 
+/* What they wait for: a bit a kind. */
+unsigned kinds_of_waits()
+{
+    unsigned kinds = 0;
+    for (const fiber *f : running->of_thread)
+        if (f != nullptr) kinds |= 1u << f->state;
+    return kinds;
+}
+
 void release_or_abort()
 {
-    if (release_barrier()) return;
+    const unsigned kinds = kinds_of_waits();
     bool released = false;
-    for (unsigned warp = 0; warp < running->threads; warp += WARP) released = release_warp(warp) || released;
-    released = release_named() || released;
+    if ((kinds & 1u << AT_BARRIER) != 0 && release_barrier()) return;
+    if ((kinds & 1u << AT_WARP) != 0)
+        for (unsigned warp = 0; warp < running->threads; warp += WARP) released = release_warp(warp) || released;
+    if ((kinds & 1u << AT_NAMED) != 0) released = release_named() || released;
     if (release_polls(released) || released) return;
     const fiber *first = nullptr, *other = nullptr;
     for (const fiber *f : running->of_thread) {
