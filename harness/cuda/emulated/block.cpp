@@ -159,7 +159,7 @@ fiber *lane_of(unsigned warp, unsigned lane)
  * mask leaves out, gives all ones: NaN. */
 uint64_t warp_result(unsigned warp, const fiber *f, unsigned own)
 {
-    const unsigned width = static_cast<unsigned>(f->width), base = own / width * width;
+    const unsigned width = static_cast<unsigned>(f->width), base = own & ~(width - 1); /* a power of two */
     unsigned from = own;
     uint64_t votes = 0;
     switch (f->op) {
@@ -170,7 +170,7 @@ uint64_t warp_result(unsigned warp, const fiber *f, unsigned own)
             if ((f->mask >> i & 1) && lane_of(warp, i) != nullptr) votes |= lane_of(warp, i)->value << i;
         return votes;
     case EMULATED_SHFL:
-        from = base + f->lane % width;
+        from = base + (f->lane & (width - 1));
         break;
     case EMULATED_UP:
         from = own - base >= f->lane ? own - f->lane : own;
@@ -275,7 +275,8 @@ void release_or_abort()
     if ((kinds & 1u << AT_WARP) != 0)
         for (unsigned warp = 0; warp < running->threads; warp += WARP) released = release_warp(warp) || released;
     if ((kinds & 1u << AT_NAMED) != 0) released = release_named() || released;
-    if (release_polls(released) || released) return;
+    if ((kinds & 1u << AT_POLL) != 0) released = release_polls(released) || released;
+    if (released) return;
     const fiber *first = nullptr, *other = nullptr;
     for (const fiber *f : running->of_thread) {
         if (f == nullptr) continue;
