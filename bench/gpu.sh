@@ -66,7 +66,7 @@ sanitized() {
         done
         [ "$impl" = cudnn ] && continue
         case $impl in cuda_tensor | cuda_naive)
-            for op in "conv $few --layout nchw,nhwc" 'fc --problem mb3ic7ih3oc5 --problem mb130ic72oc70' \
+            for op in "conv $few --layout nchw,nhwc" 'conv --problem mb8ic136ih9oc72kh3ph1 --problem mb8ic200ih9oc136kh1 --layout nhwc' 'fc --problem mb3ic7ih3oc5 --problem mb130ic72oc70' \
                 'deconv --no-bias --problem mb2ic3ih7oc5kh3ph1 --problem mb2ic64ih7oc24kh3ph1'; do
                 echo "verify --impl $impl --op $op --dtype f16,bf16:bf16:f32 $checked"
             done

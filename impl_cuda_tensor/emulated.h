@@ -197,8 +197,8 @@ static inline float emulated_sum(const double *terms, int count)
         return static_cast<float>(sum);
     }
     const double grid = emulated_binade(most) * 0x1p-25, of_grid = 1.0 / grid;
-    int64_t steps = 0;
-    for (int i = 0; i < count; i++) steps += static_cast<int64_t>(terms[i] * of_grid);
+    int32_t steps = 0; /* below 17 * 2^26 */
+    for (int i = 0; i < count; i++) steps += static_cast<int32_t>(terms[i] * of_grid);
     return emulated_cut(static_cast<double>(steps) * grid);
 }
 
@@ -233,6 +233,32 @@ struct emulated_rows {
     }
 };
 
+/* All columns of B', each of which a lane makes for its warp; in turns, as emulated_all_of(). */
+template <typename B, typename T, int N> static inline const double (*emulated_columns_of(uint64_t b))[16]
+{
+    static double all[2][32][N][16];
+    static unsigned char turns[32][32];
+    const unsigned warp = threadIdx.x / 32, lane = threadIdx.x % 32, turn = turns[warp][lane]++ % 2;
+    for (unsigned n = lane; n < N; n += 32) B::template get<T>(b, static_cast<int>(n), all[turn][warp][n]);
+    __syncwarp();
+    return all[turn][warp];
+}
+
+/* What a lane has of D: two rows of A by the columns of its place. */
+template <int K, int N>
+static inline void emulated_add(float (&d)[N], const double (&rows)[2][K], const double (*columns)[16], int add)
+{
+    for (int i = 0; i < N / 2; i++) {
+        const double *column = columns[i / 2 * 8 + 2 * static_cast<int>(threadIdx.x % 4) + i % 2];
+        for (int h = 0; h < 2; h++) {
+            float *to = &d[i / 2 * 4 + 2 * h + i % 2];
+            double terms[K + 1] = {add ? static_cast<double>(*to) : 0};
+            for (int k = 0; k < K; k++) terms[k + 1] = rows[h][k] * column[k];
+            *to = emulated_sum(terms, K + 1);
+        }
+    }
+}
+
 /* A warp's 16 rows: each lane brings its part of A and takes all of it. */
 struct emulated_part {
     uint32_t words[4];
@@ -241,23 +267,15 @@ template <typename B, typename T, int N>
 static inline void emulated_multiply(float (&d)[N], const uint32_t *a, uint64_t b, int add)
 {
     constexpr int EACH = emulated_factor<T>::IN_WORD, K = 8 * EACH;
-    const int lane = static_cast<int>(threadIdx.x % 32), g = lane / 4, t = lane % 4;
     const emulated_part *all = emulated_all_of(emulated_part{{a[0], a[1], a[2], a[3]}});
-    double rows[2][K], column[K];
+    double rows[2][K];
     for (int h = 0; h < 2; h++)
         for (int k = 0; k < K; k++) {
             const int word = k / EACH;
-            rows[h][k] = emulated_factor<T>::at(&all[4 * g + word % 4].words[h + 2 * (word / 4)], k % EACH);
+            rows[h][k] = emulated_factor<T>::at(
+                &all[threadIdx.x % 32 / 4 * 4 + static_cast<unsigned>(word % 4)].words[h + 2 * (word / 4)], k % EACH);
         }
-    for (int i = 0; i < N / 2; i++) {
-        B::template get<T>(b, i / 2 * 8 + 2 * t + i % 2, column);
-        for (int h = 0; h < 2; h++) {
-            float *to = &d[i / 2 * 4 + 2 * h + i % 2];
-            double terms[K + 1] = {add ? static_cast<double>(*to) : 0};
-            for (int k = 0; k < K; k++) terms[k + 1] = rows[h][k] * column[k];
-            *to = emulated_sum(terms, K + 1);
-        }
-    }
+    emulated_add<K>(d, rows, emulated_columns_of<B, T, 2 * N>(b), add);
 }
 template <typename T, int N> static inline void multiply(T, float (&d)[N], const uint32_t *a, uint64_t b, int add)
 {
@@ -272,19 +290,11 @@ static inline void multiply_by_rows(T, float (&d)[N], const uint32_t *a, uint64_
 template <typename A, typename B, typename T, int N>
 static inline void emulated_multiply_shared(float (&d)[N], uint64_t a, uint64_t b, int add)
 {
-    enum { K = 8 * emulated_factor<T>::IN_WORD };
+    constexpr int K = 8 * emulated_factor<T>::IN_WORD;
     const int warp = static_cast<int>(threadIdx.x / 32 % 4), lane = static_cast<int>(threadIdx.x % 32);
-    double rows[2][K], column[K];
+    double rows[2][K];
     for (int h = 0; h < 2; h++) A::template get<T>(a, 16 * warp + lane / 4 + 8 * h, rows[h]);
-    for (int i = 0; i < N / 2; i++) {
-        B::template get<T>(b, i / 2 * 8 + 2 * (lane % 4) + i % 2, column);
-        for (int h = 0; h < 2; h++) {
-            float *to = &d[i / 2 * 4 + 2 * h + i % 2];
-            double terms[K + 1] = {add ? static_cast<double>(*to) : 0};
-            for (int k = 0; k < K; k++) terms[k + 1] = rows[h][k] * column[k];
-            *to = emulated_sum(terms, K + 1);
-        }
-    }
+    emulated_add<K>(d, rows, emulated_columns_of<B, T, 2 * N>(b), add);
 }
 template <typename T, int N> static inline void multiply_shared(T, float (&d)[N], uint64_t a, uint64_t b, int add)
 {

@@ -9,8 +9,7 @@
  * BWD_D   dx[pixel][ic] = sum over oc of dy[pixel][oc] * w[oc][ic]       w's k is its row
  * BWD_W   dw[oc][ic] = sum over pixels of dy[pixel][oc] * x[pixel][ic]   both factors' k are their rows
  *
- * Work: a block takes every so many-th tile, and loads the next one's boxes while it stores. Of short sums two blocks
- * share a multiprocessor, so that one multiplies while the other one stores. Of BWD_W, whose tiles are
+ * Work: a block takes every so many-th tile, and loads the next one's boxes while it stores. Of BWD_W, whose tiles are
  * few, blocks share a tile's pixels, and add_splits() adds up what they leave, in order: the same bits in every run. */
 #include "impl_cuda_tensor/matrix_store.h"
 #include "impl_cuda_tensor/tensor_map.h"
@@ -101,7 +100,7 @@ __device__ inline void multiply_tiles(const cutensor_matrix &g, const block_of &
 }
 
 template <typename T, typename R, int DIR, int HIGH, int WIDE>
-__global__ void __launch_bounds__(MATRIX_THREADS, 2)
+__global__ void __launch_bounds__(MATRIX_THREADS, 1)
     matrix_product(const cutensor_matrix g, const __grid_constant__ tensor_map a, const __grid_constant__ tensor_map w,
                    const cutensor_matrices o)
 {

@@ -55,15 +55,12 @@ static void choose_weights(cutensor_matrix *g, int64_t sms)
     g->splits = most > 1 ? (int32_t)most : 1;
 }
 
-/* As many steps under way as there is room for, or two blocks with half of it. */
-enum { SHORT = 16 };
+/* As many steps under way as there is room for. */
 static void put_blocks(const cuda_context *c, cutensor_matrix *g)
 {
-    const int64_t sms = c->properties.multiProcessorCount, units = (int64_t)g->tiles * g->splits;
-    const int64_t each = g->steps <= SHORT && units > sms ? 2 : 1, fixed = 1024 + 2 * MATRIX_STEPS * 8 + 1024;
-    const int64_t room = (int64_t)c->properties.sharedMemPerBlockOptin / each - fixed;
+    const int64_t room = (int64_t)c->properties.sharedMemPerBlockOptin - 1024 - 2 * MATRIX_STEPS * 8;
     g->depth = (int32_t)smaller(MATRIX_STEPS, room / matrix_step_bytes(g));
-    g->blocks = (int32_t)smaller(units, each * sms);
+    g->blocks = (int32_t)smaller((int64_t)g->tiles * g->splits, c->properties.multiProcessorCount);
 }
 
 bool cutensor_plan_matrix(const cuda_context *c, const cnn_request *r, const cnn_conv_desc *d, cutensor_plan *m)
