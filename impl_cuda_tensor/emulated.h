@@ -111,7 +111,7 @@ static inline void copy_bulk(uint32_t to, const void *from, int bytes, uint32_t)
 {
     memcpy(at_address<char>(to), from, static_cast<size_t>(bytes));
 }
-struct alignas(64) tensor_map {
+struct tensor_map {
     const char *tensor;
     int64_t sizes[4]; /* channels (of 2 bytes), columns, rows, images */
     uint32_t columns; /* of a box */
