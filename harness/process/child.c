@@ -29,6 +29,7 @@ static void end_with_parent(void)
 pid_t child_fork(void)
 {
     fflush(NULL);
+    crash_place_prepare();
     if (forking == 0) (void)pthread_atfork(before_fork, NULL, end_with_parent);
     return fork();
 }
@@ -78,7 +79,7 @@ bool child_said(const child_shared *c, pid_t pid, int ended)
 
 void child_how(const child_shared *c, int ended, char *how, size_t size)
 {
-    enum { WORDS = 320 };
+    enum { WORDS = 430 };
     char crash[WORDS] = "";
     if (!WIFSIGNALED(ended)) {
         snprintf(how, size, "it ended its process itself, with status %d", WEXITSTATUS(ended));

@@ -1,5 +1,5 @@
-/* crash.c: see crash.h. The handler only stores a number; the words are the parent's, whose memory the crash has not
- * touched. */
+/* crash.c: see crash.h. The handler stores the address first, then what may crash itself; the words are the parent's,
+ * whose memory the crash has not touched. */
 #include "crash.h"
 
 #include <errno.h>
@@ -78,6 +78,7 @@ static void on_crash(int signal_number, siginfo_t *info, void *context)
     if (mine) atomic_store(&note->touch, touch_of(info, context));
     sigaction(signal_number, signal_number == SIGBUS ? &before_bus : &before_segv, NULL);
     if (info->si_code <= 0) raise(signal_number);
+    if (mine && info->si_code > 0) crash_place_note(note, context, crash_access_of(context));
     if (mine) look_at_bands(note);
     errno = error;
 }
@@ -100,6 +101,7 @@ void crash_begin(crash_note *note)
     stack_t now;
     atomic_store(&note->touch, 0);
     atomic_store(&note->count, 0);
+    atomic_store(&note->places, 0);
     atomic_store(&note->pid, getpid());
     atomic_store(&own, note);
     if (sigaltstack(NULL, &now) == 0 && (now.ss_flags & SS_DISABLE) != 0) (void)sigaltstack(&other, NULL);

@@ -61,6 +61,18 @@ static void add_bands(const crash_note *note, const crash_array *list, int count
         cnn_append(text, size, "%s before the start of %s", behind[0] != '\0' ? ", and" : "; it had written", before);
 }
 
+static void add_places(const crash_note *note, char *text, size_t size)
+{
+    const int count = atomic_load(&note->places);
+    for (int i = 0; i < count && i < CRASH_PLACES_MAX; i++) {
+        crash_place p = note->place[i];
+        p.file[sizeof p.file - 1] = p.function[sizeof p.function - 1] = '\0';
+        cnn_append(text, size, i == 0 ? "; in" : ", called by");
+        if (p.function[0] != '\0') cnn_append(text, size, " %s at", p.function);
+        cnn_append(text, size, " %s+0x%llx", p.file, (unsigned long long)p.offset);
+    }
+}
+
 void crash_text(const crash_note *note, char *text, size_t size)
 {
     static const char *const did[] = {
@@ -73,6 +85,7 @@ void crash_text(const crash_note *note, char *text, size_t size)
     if (access == CRASH_UNTOLD)
         cnn_append(text, size,
                    "at an aligned load or store of memory that is not aligned, or at an address that none can have");
+    if (access == CRASH_UNTOLD) add_places(note, text, size);
     if (access == CRASH_NONE || access >= CRASH_UNTOLD || count < 0 || count > CRASH_ARRAYS_MAX) return;
     memcpy(list, note->arrays, sizeof list); /* foreign code can write there, too */
     for (int i = 0; i < count; i++) list[i].name[sizeof list[i].name - 1] = '\0';
@@ -85,4 +98,5 @@ void crash_text(const crash_note *note, char *text, size_t size)
     else if (count > 0)
         cnn_append(text, size, ", far from every array");
     add_bands(note, list, count, text, size);
+    add_places(note, text, size);
 }

@@ -11,7 +11,7 @@
 #include "harness/cnn.h"
 #include "mail.h"
 
-enum { WATCH_KEY_MAX = 512, WATCH_DOING_MAX = 96, WATCH_HOW_MAX = 400, WATCH_DEATHS_MAX = 192, WATCH_KEPT = 1 << 24 };
+enum { WATCH_KEY_MAX = 512, WATCH_DOING_MAX = 96, WATCH_HOW_MAX = 500, WATCH_DEATHS_MAX = 192, WATCH_KEPT = 1 << 24 };
 
 typedef struct watch_death {
     char key[WATCH_KEY_MAX], doing[WATCH_DOING_MAX]; /* whose code was called, and what for */

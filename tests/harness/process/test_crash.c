@@ -126,6 +126,29 @@ static void far_away(void **state)
 #endif
 }
 
+/* Where: a library's function, and this program's own code. */
+#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__) /* these search by themselves */
+#define SEARCHES
+static void searches(uintptr_t address)
+{
+    void *(*volatile search)(const void *, int, size_t) = memchr;
+    (void)search((const void *)address, 1, 64);
+}
+#endif
+static void place(void **state)
+{
+    char how[640];
+    said(reads, 0, 0, 0, how, sizeof how);
+    const char *in = strstr(how, "which is NULL; in ");
+    if (in == NULL || strstr(in, "test_crash+0x") == NULL || strstr(in, "called by") != NULL)
+        fail_msg("'%s' does not say where", how);
+#ifdef SEARCHES
+    said(searches, 0x18, 0, 0, how, sizeof how);
+    in = strstr(how, "near NULL; in ");
+    if (in == NULL || strstr(in, "libc") == NULL) fail_msg("'%s' does not say which library", how);
+#endif
+}
+
 /* Nothing is made up where a signal came from a process, or another one crashed. */
 static void no_address(void **state)
 {
@@ -141,8 +164,8 @@ static void no_address(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(near_null), cmocka_unit_test(beside_an_array),
+    const struct CMUnitTest tests[] = {cmocka_unit_test(near_null),      cmocka_unit_test(beside_an_array),
                                        cmocka_unit_test(written_before), cmocka_unit_test(far_away),
-                                       cmocka_unit_test(no_address)};
+                                       cmocka_unit_test(place),          cmocka_unit_test(no_address)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
