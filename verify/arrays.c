@@ -138,7 +138,7 @@ cnn_status verify_run_arrays(verify_engine *engine, const cnn_problem *problem, 
     vf_case c;
     vf_run run;
     vf_place place = {.session = &engine->session, .plan = &plan};
-    vf_subject s = {engine, problem, dir, algorithm, .place = &place};
+    vf_subject s = {engine, problem, dir, algorithm, .place = &place, .offered = algorithm};
     bool expected = false;
     for (int i = 0; i < CNN_MAX_OPERANDS; i++) expected = expected || arrays->expect[i] != NULL;
     *result = vf_result(&s, "expect");

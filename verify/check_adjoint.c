@@ -23,7 +23,7 @@ typedef struct side {
 static cnn_status side_make(side *v, const vf_subject *s, cnn_dir dir, cnn_error *err)
 {
     const cnn_session *session = &s->engine->session;
-    cnn_algorithm algorithm = *s->algorithm;
+    cnn_algorithm algorithm = *s->offered;
     cnn_status status = CNN_OK;
     memset(v, 0, sizeof *v);
     if (vf_go_on(&s->engine->options, err) != CNN_OK) return CNN_INTERRUPTED;
@@ -103,6 +103,13 @@ static double relative_error(const vf_rounding *r, double n)
     return r->mean * (r->unit * (n + 2.0) + r->input * sqrt(n));
 }
 
+/* Of a side's result; its plan may have chosen another way to compute it than the subject's. */
+static double side_error(const vf_subject *s, const side *v, cnn_dir dir)
+{
+    const vf_rounding own = vf_rounding_of(s->problem, &v->plan.algorithm);
+    return relative_error(own.mean > s->rounding.mean ? &own : &s->rounding, vf_terms(s->problem, dir));
+}
+
 /* What storing `name` may add to its inner product with `with`: each element is off by half a last place at most,
  * independent of the others. The parts of a concatenation are copies. */
 static double storing(const vf_subject *s, const side *of, const char *name, const side *to, const char *with)
@@ -122,9 +129,8 @@ static double tolerance(const vf_subject *s, const side *f, const side *b)
     int64_t count;
     bool weighted = cnn_is_weighted(s->problem);
     double x = s->problem->op == CNN_OP_CONCAT ? 1.0 : rms(f, "x"), w = weighted ? rms(f, "w") : 1.0, dy = rms(b, "dy");
-    double forward =
-        relative_error(&s->rounding, vf_terms(s->problem, CNN_FWD)) * (x * w + rms(f, "b")) * norm(b, "dy", &count);
-    double back = relative_error(&s->rounding, vf_terms(s->problem, s->dir));
+    double forward = side_error(s, f, CNN_FWD) * (x * w + rms(f, "b")) * norm(b, "dy", &count);
+    double back = side_error(s, b, s->dir);
     if (s->dir == CNN_BWD_W)
         back *= x * dy * norm(f, "w", &count) + dy * norm(f, "b", &count);
     else

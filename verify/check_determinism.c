@@ -83,7 +83,7 @@ static cnn_status second_open(second *o, const vf_subject *s, int threads, const
     cnn_status status = vf_go_on(&s->engine->options, err);
     if (status == CNN_OK) status = cnn_session_open(s->engine->impl, &params, &o->session, err);
     if (status == CNN_OK)
-        status = cnn_plan_make(&o->session, &(cnn_request){problem, s->dir, s->algorithm, NULL}, &o->plan, err);
+        status = cnn_plan_make(&o->session, &(cnn_request){problem, s->dir, s->offered, NULL}, &o->plan, err);
     o->planned = status == CNN_OK;
     if (status != CNN_OK) second_close(o);
     return status;

@@ -65,10 +65,12 @@ typedef struct vf_subject {
     verify_engine *engine;
     const cnn_problem *problem;
     cnn_dir dir;
-    const cnn_algorithm *algorithm;
+    const cnn_algorithm *algorithm; /* the plan's: what prepare made of it */
     vf_place *place;
     vf_rounding rounding; /* what is allowed */
     bool failed;          /* a check before this one did */
+    const cnn_algorithm
+        *offered; /* for plans of a check's own: prepare may choose anew, and promise less than before */
 } vf_subject;
 
 /* A result of a check by that name, PASSED so far; its bounds are not widened. */

@@ -165,7 +165,7 @@ cnn_status verify_problem(verify_engine *engine, const cnn_problem *problem, cnn
 {
     cnn_plan plan;
     vf_place place = {.session = &engine->session, .plan = &plan};
-    vf_subject s = {engine, problem, dir, &plan.algorithm, .place = &place};
+    vf_subject s = {engine, problem, dir, &plan.algorithm, .place = &place, .offered = algorithm};
     cnn_status status = check_room(&engine->session, problem, dir, vf_is_huge(&engine->options, problem), err);
     if (status != CNN_OK) return status;
     status = cnn_plan_make(&engine->session, &(cnn_request){problem, dir, algorithm, NULL}, &plan, err);
