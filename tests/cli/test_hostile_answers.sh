@@ -78,7 +78,7 @@ refused default "${knob/KNOB/.name = \"k\", .doc = \"a knob\", .def = 5, .max = 
 refused twice 's/^(\s*)\.amplification = 1\},.*/&\n {.name = "loops", .doc = "again", .ops = 1u << CNN_OP_CONV, .amplification = 1},/' "two algorithms named 'loops'"
 
 # ---- An algorithm that prepare chooses anew, and whose promise is sometimes narrower than at other times, is no wrong one.
-from narrows 's/CNN_ALGO_DETERMINISTIC,/CNN_ALGO_DETERMINISTIC | CNN_ALGO_TRANSFORMS,/; s/\.amplification = 1\}/.amplification = 100}/; s/^static cnn_status mine_supports/static cnn_status narrow(cnn_context *c, cnn_plan *plan, cnn_error *err)\n{\n    static int count;\n    (void)c, (void)err;\n    if (count++ % 2 == 0) plan->algorithm.amplification = 2;\n    return CNN_OK;\n}\n&/; s/^( *)\.supports = mine_supports,/&\n\1.prepare = narrow,/'
+from narrows 's/CNN_ALGO_DETERMINISTIC,/CNN_ALGO_DETERMINISTIC | CNN_ALGO_TRANSFORMS,/; s/\.amplification = 1\}/.amplification = 100}/; s/^static cnn_status mine_supports/static cnn_status narrow(cnn_context *c, cnn_plan *plan, cnn_error *err)\n{\n    static int count;\n    (void)c, (void)err;\n    plan->algorithm.amplification = count++ % 2 == 0 ? 2 : 100;\n    return CNN_OK;\n}\n&/; s/^( *)\.supports = mine_supports,/&\n\1.prepare = narrow,/'
 expect 0 '1 cases: 0 FAILED 1 PASSED' "a promise that narrows now and then" "$benchcnn" verify --plugin "$work/narrows.so" --impl mine "${problem[@]}" --dir FWD
 
 # ---- What it says when it is asked.
