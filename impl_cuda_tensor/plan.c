@@ -1,5 +1,6 @@
 /* plan.c: how a convolution is cut into work, from the problem, the knobs and the device: windows, tiles, pieces, and
  * what lies where in the workspace. */
+#include "impl_cuda_tensor/plan.h"
 #include "harness/cnn/half.h"
 #include "impl_cuda_tensor/forward.h"
 #include "impl_cuda_tensor/gradient.h"
@@ -8,9 +9,6 @@
 #include <math.h>
 
 enum { AREA_ALIGN = 1024 };
-
-static int64_t ceil_div(int64_t a, int64_t b) { return (a + b - 1) / b; }
-static int64_t smaller(int64_t a, int64_t b) { return a < b ? a : b; }
 
 /* The least shift with 2^shift >= d, and factor = ceil(2^(31 + shift) / d): exact, for x * (factor*d - 2^(31+shift))
  * stays below 2^(31+shift). */

@@ -1,9 +1,7 @@
 /* plan_matrix.c: which convolutions are products of matrices (matrix.cu), and how those are cut into tiles. */
 #include "harness/cnn/half.h"
 #include "impl_cuda_tensor/matrix.h"
-
-static int64_t ceil_div(int64_t a, int64_t b) { return (a + b - 1) / b; }
-static int64_t smaller(int64_t a, int64_t b) { return a < b ? a : b; }
+#include "impl_cuda_tensor/plan.h"
 
 /* Of one tap, which stands where its output pixel does; in memory by pixels; channels in 16 bytes, as copies want it.
  */

@@ -1,11 +1,9 @@
 /* plan_strip.c: which convolutions are strips of positions (forward_strip.cu), and how BWD_W of one is dealt out. */
 #include "harness/cnn/half.h"
 #include "impl_cuda_tensor/gradient.h"
+#include "impl_cuda_tensor/plan.h"
 
 #include <limits.h>
-
-static int64_t ceil_div(int64_t a, int64_t b) { return (a + b - 1) / b; }
-static int64_t larger(int64_t a, int64_t b) { return a > b ? a : b; }
 
 enum { STRIP_TAPS = 40 }; /* as many as weights_strip.cu has room for */
 
