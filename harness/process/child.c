@@ -2,7 +2,9 @@
 #include "child.h"
 
 #include "harness/base/clock.h"
+#include "interrupt.h"
 
+#include <errno.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdio.h>
@@ -43,6 +45,51 @@ pid_t child_start(child_shared *c)
     atomic_store(&c->pid, getpid());
     crash_begin(&c->crash);
     return pid;
+}
+
+/* Until it ends, with `signals` blocked. */
+static cnn_status wait_for(pid_t pid, const sigset_t *signals, int *ended, bool *stopped, cnn_error *err)
+{
+    for (;;) {
+        siginfo_t info;
+        const pid_t got = waitpid(pid, ended, WNOHANG);
+        if (got == pid) return CNN_OK;
+        if (got < 0 && errno != EINTR) return CNN_FAIL(err, CNN_INTERNAL, "waiting for a process: %s", strerror(errno));
+        const int number = sigwaitinfo(signals, &info);
+        if (number != SIGINT && number != SIGTERM) continue; /* SIGCHLD, or none */
+        *stopped = true;
+        if (info.si_code <= 0) kill(pid, number);
+    }
+}
+
+/* In the child. A signal that comes before the program has a handler of its own ends it. */
+static void become_other(child_become *become, void *user, const sigset_t *mask)
+{
+    signal(SIGINT, SIG_DFL);
+    signal(SIGTERM, SIG_DFL);
+    sigprocmask(SIG_SETMASK, mask, NULL);
+    become(user);
+    _exit(127);
+}
+
+cnn_status child_run(child_become *become, void *user, int *ended, bool *stopped, cnn_error *err)
+{
+    sigset_t signals, before;
+    sigemptyset(&signals);
+    sigaddset(&signals, SIGINT);
+    sigaddset(&signals, SIGTERM);
+    sigaddset(&signals, SIGCHLD);
+    sigprocmask(SIG_BLOCK, &signals, &before); /* from here on they are waited for, and none is missed */
+    *stopped = interrupt_seen();
+    cnn_status status = *stopped ? CNN_FAIL(err, CNN_INTERRUPTED, "interrupted") : CNN_OK;
+    if (status == CNN_OK) {
+        const pid_t pid = child_fork();
+        if (pid == 0) become_other(become, user, &before);
+        status = pid > 0 ? wait_for(pid, &signals, ended, stopped, err)
+                         : CNN_FAIL(err, CNN_INTERNAL, "no process can be started: %s", strerror(errno));
+    }
+    sigprocmask(SIG_SETMASK, &before, NULL);
+    return status;
 }
 
 /* Nothing that a stray store leaves, and no status of another process. */

@@ -4,6 +4,7 @@
 #define HARNESS_PROCESS_CHILD_H
 
 #include "crash.h"
+#include "harness/cnn.h"
 
 #include <stdatomic.h>
 #include <stdbool.h>
@@ -24,6 +25,13 @@ typedef struct child_shared {
 pid_t child_fork(void);
 /* child_fork() of one that is known by *c. */
 pid_t child_start(child_shared *c);
+
+/* child_fork() of one that `become` turns into another program, or ends; and waits for its end. A terminal's Ctrl-C
+ * goes to both; what one process alone sends this one to stop it (kill) is passed on. *stopped: there was either, and
+ * the child may have ended for that; *ended as waitpid() has it. CNN_INTERRUPTED: there was one before, and nothing is
+ * started. */
+typedef void child_become(void *user);
+cnn_status child_run(child_become *become, void *user, int *ended, bool *stopped, cnn_error *err);
 
 /* In the child: what is in hand begins, or nothing is. A copy of the child that foreign code forked ends here. */
 void child_hand(child_shared *c, bool anything);
