@@ -257,6 +257,10 @@ static void get_row(const cnn_record *record, const reader *from, epoch_row *row
     epoch_text(s->gpu, sizeof s->gpu, m ? m->gpu : "");
     s->cores = m ? m->cores : 0;
     row->joules = record_get_real(record, "joules_per_epoch");
+    row->comm = (epoch_comm){.bytes = record_get_real(record, "comm_bytes"),
+                             .step_s = record_get_real(record, "comm_step_s"),
+                             .alone_s = record_get_real(record, "comm_alone_s")};
+    epoch_text(row->comm.way, sizeof row->comm.way, record_get_text(record, "comm_way"));
     row->path = from->path;
     row->line = record_line(record);
     row->marks = bench_marks_of(record_get_text(record, "marks"));

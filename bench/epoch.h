@@ -31,6 +31,13 @@ typedef struct epoch_setting {
     int64_t loss_scale; /* that it began with; 0: types without one */
 } epoch_setting;
 
+/* What the sums of gradients over ranks took (docs/ranks.md), as `train` records it: read back only. */
+typedef struct epoch_comm {
+    char way[64];           /* "": not over ranks */
+    double bytes;           /* that a step adds up; NaN: not recorded, as the times */
+    double step_s, alone_s; /* of a step, waits included; what the same sum takes alone */
+} epoch_comm;
+
 /* A mean loss above this is that of no training: guessing among a million classes costs 14. */
 #define EPOCH_LOSS_MOST 1e4
 
@@ -47,7 +54,8 @@ typedef struct epoch_row {
     bool failed;   /* they did not: no number of it is a figure; such a row is written, never read back */
     char reason[VERIFY_TEXT_MAX], checked[128]; /* of the failure; which steps, as verify_training_result has them */
     double budget_used;
-    double joules;       /* read back only: of an epoch (measure/energy.h); NaN: not measured */
+    double joules; /* read back only: of an epoch (measure/energy.h); NaN: not measured */
+    epoch_comm comm;
     int64_t check_seed;  /* those steps follow from it */
     unsigned marks;      /* BENCH_DISTURBED, BENCH_THROTTLED */
     clock_report clocks; /* written, not read back: marks are what is drawn from them */

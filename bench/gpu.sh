@@ -186,7 +186,7 @@ host() {
 
 # Ranks, on as many GPUs (RANKS, 2), by MPI and NCCL. First what must hold: one rank has the bits of none, as many ranks twice
 # the same, and their losses those of one process, step by step. Then epochs: at one batch (strong scaling), and at a batch
-# beside its multiple (weak). NCCL's multicast is left off, which is not everywhere allowed.
+# beside its multiple (weak); and the table, beside a model. NCCL's multicast is left off, which is not everywhere allowed.
 ranks() {
     local count=${RANKS:-2} net number data
     # shellcheck disable=SC2054  # commas are an option's
@@ -208,13 +208,10 @@ ranks() {
     for net in ${RANK_NETS:-thesis gorgonia awnn_resnet}; do
         data=auto
         [ "$net" = awnn_resnet ] && data=synthetic # its images are not MNIST's
-        for number in 1 "$count"; do
-            over "$net$number" "$number" train --net "$net" --data $data --impl "${RANK_IMPL:-cuda_naive}" --batch "${RANK_BATCHES:-500,1000,2000,5000,10000,20000}" \
-                --epochs 3 --quiet --out "$out/ranks.jsonl"
-            tail -8 "$out/ranks_$net$number.log"
-        done
+        "$benchcnn" sweep ranks=1,"$count" --net "$net" --data $data --impl "${RANK_IMPL:-cuda_naive}" --batch "${RANK_BATCHES:-500,1000,2000,5000,10000,20000}" \
+            --epochs 3 --weak --quiet --out "$out/ranks.jsonl" >"$out/ranks_$net.log" 2>&1 || { echo "$net: EXIT $?" && tail -5 "$out/ranks_$net.log" && failed=1; }
     done
-    BENCHCNN=$benchcnn bench/scaling.sh "$out/ranks.jsonl" || failed=1
+    "$benchcnn" table "$out/ranks.jsonl" --kind scaling || failed=1
 }
 
 for phase in "$@"; do

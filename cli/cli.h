@@ -76,6 +76,8 @@ typedef cnn_status cli_check(const cli_options *options, cnn_error *err);
 #include "cli/options/commands.inc"
 #undef COMMAND
 #undef TWO_WORDS
+cli_command cmd_sweep_ranks; /* of two words, and no other name of `sweep` or `train` */
+cli_check args_sweep_ranks;
 
 /* Prints "benchcnn: MESSAGE" to standard error; EXIT_USAGE for bad input of any kind, EXIT_FAILED for device and
  * internal errors, EXIT_NOTHING for what cannot run here, 130 for an interrupt. */

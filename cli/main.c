@@ -54,6 +54,7 @@ static int help(int argc, char **argv)
     const char *form = argc > 2 && strncmp(argv[2], "--", 2) == 0 ? argv[2] : "";
     const int first = form[0] != '\0' ? 3 : 2;
     for (int i = first; i < argc; i++) cnn_append(command, sizeof command, "%s%s", i > first ? " " : "", argv[i]);
+    if (strncmp(command, "sweep ranks=", 12) == 0) command[11] = '\0'; /* its name ends where its numbers begin */
     if (argc > first && strcmp(command, "help") != 0 && cli_find_command(command, &err) == NULL) return cli_fail(&err);
     if (strcmp(form, "--words") == 0)
         cli_words(command);
@@ -109,8 +110,15 @@ static void wipe(int argc, char **argv)
     for (int i = 1; i < argc; i++) memset(argv[i], 0, strlen(argv[i]));
 }
 
-/* Whether a plug-in's code runs in this process: `bench --processes` leaves that to those that it starts. */
-static bool loads_plugins(const cli_options *o) { return o->plugin.count > 0 && o->processes == 0; }
+/* `bench --processes` and `sweep ranks` leave plug-ins to the processes that they start, which also write the records.
+ */
+static bool leaves_plugins(const cli_options *o)
+{
+    return o->processes > 0 || (o->plugin.count > 0 && strcmp(o->command, "sweep ranks") == 0);
+}
+
+/* Whether a plug-in's code runs in this process. */
+static bool loads_plugins(const cli_options *o) { return o->plugin.count > 0 && !leaves_plugins(o); }
 
 /* Before any code of a plug-in runs. */
 static cnn_status keep_records_apart(cli_options *options, cnn_error *err)
@@ -163,11 +171,11 @@ int main(int argc, char **argv)
     if (ready == CNN_OK) ready = keep_records_apart(&options, &err);
     if (ready == CNN_OK) ready = watch_new(&options.watch, &err);
     if (ready == CNN_OK && loads_plugins(&options)) wipe(argc, argv);
-    if (ready == CNN_OK && (loads_plugins(&options) || (options.isolate && options.processes == 0)))
+    if (ready == CNN_OK && (loads_plugins(&options) || (options.isolate && !leaves_plugins(&options))))
         ready = watch(&options, &ended, &err);
     if (ready == CNN_OK && ended >= 0) _exit(ended); /* a run has been watched to its end */
-    if (ready == CNN_OK && options.processes == 0) ready = cli_load(&options, &registry, &err);
-    if (ready == CNN_OK && options.processes == 0) ready = cli_check_args(&options, &err);
+    if (ready == CNN_OK && !leaves_plugins(&options)) ready = cli_load(&options, &registry, &err);
+    if (ready == CNN_OK && !leaves_plugins(&options)) ready = cli_check_args(&options, &err);
     if (ready == CNN_OK) interrupt_catch();
     status = ready == CNN_OK ? close_output(options.row->run(&options, &err)) : cli_fail(&err);
     if (ready == CNN_UNAVAILABLE) status = EXIT_USAGE; /* a plug-in that cannot be loaded is bad input */

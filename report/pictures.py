@@ -31,7 +31,7 @@ def spark(record):
     return Markup('<svg class="spark" viewBox="0 0 100 24" role="img" aria-label="%s">%s</svg>') % (label, Markup("".join(drawn)))
 
 
-PICTURES = {"": "Seconds per epoch over batch size", "curves": "Learning curves", "workers": "Speedup over threads or workers",
+PICTURES = {"": "Seconds per epoch over batch size", "curves": "Learning curves", "workers": "Speedup over threads or workers", "ranks": "Scaling over ranks, measured and by a model",
             "speedup": "Speedups", "roofline": "Operations under the measured roofs", "sweep": "Settings of a sweep", "bars": "Whole processes and other programs beside them"}
 TAGS = {"svg", "g", "path", "text", "tspan", "title", "desc", "defs", "circle", "use", "rect", "line", "polyline", "polygon", "clipPath",
         "linearGradient", "stop"}

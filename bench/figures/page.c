@@ -79,6 +79,15 @@ int page_longest_training(const page *p, const char *path)
     return longest;
 }
 
+bool page_over_ranks(const page *p, const char *path)
+{
+    for (int i = 0; i < p->count[PAGE_TRAINING]; i++) {
+        const page_row *row = &p->rows[PAGE_TRAINING][i];
+        if ((path == NULL || row->file == path) && row->over_ranks) return true;
+    }
+    return false;
+}
+
 int page_timings(const page *p) { return p->count[PAGE_TIMING]; }
 
 int page_epochs(const page *p)

@@ -26,6 +26,8 @@ cnn_status page_read(page *p, const char *path, int *bad, cnn_error *err);
 cnn_status page_write(page *p, record_sink *to, cnn_error *err);
 /* The epochs of the longest training that the file begins; path NULL: of all files. */
 int page_longest_training(const page *p, const char *path);
+/* Whether any training is over several ranks. */
+bool page_over_ranks(const page *p, const char *path);
 int page_timings(const page *p); /* figures of single operations */
 int page_epochs(const page *p);  /* that were timed */
 int page_points(const page *p);  /* of sweeps */

@@ -29,6 +29,7 @@ typedef struct page_row {
     int count, room;
     page_point *points; /* of a training's latest run */
     int n_points, point_room;
+    bool over_ranks;                 /* several trained it together */
     int marked[BENCH_MARK_COUNT];    /* by how many of them */
     char checks[256], precision[16]; /* a case's: "exact bound", those that passed; what it computes in */
     double budget_used, images_per_s;

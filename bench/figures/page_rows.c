@@ -169,6 +169,7 @@ static cnn_status add_epoch(page_row *row, const cnn_record *record, cnn_error *
     row->verified += verified;
     row->budget_used = fmax(row->budget_used, record_get_real(record, "budget_used"));
     row->images_per_s = fmax(row->images_per_s, record_get_real(record, "images_per_s"));
+    row->over_ranks = record_get_real(record, "ranks") > 1;
     if (row->n_points > 0 && !(point.epoch > row->points[row->n_points - 1].epoch)) row->n_points = 0; /* begun anew */
     page_point *added =
         cnn_add_item(&row->points, &row->n_points, &row->point_room, sizeof *added, "epochs of a training", err);

@@ -217,7 +217,8 @@ cnn_status cli_parse(cli_options *options, cnn_registry *registry, int argc, cha
     options->typed = argv;
     options->n_typed = argc;
     keep_command_line(options, argc, argv);
-    for (int i = command == argv[1] ? 2 : 3; i < argc; i++) {
+    for (int i = command == argv[1] || strchr(argv[2], '=') != NULL ? 2 : 3; i < argc;
+         i++) /* ranks=1,2 is a word, too */ {
         cnn_status status = CNN_OK;
         if (strncmp(argv[i], "--", 2) == 0)
             status = take_option(options, argc, argv, &i, err);

@@ -41,7 +41,7 @@ bool cli_takes(const command_row *command, const char *letters);
  */
 bool cli_runs_impl(const cli_options *options);
 
-/* argv[1], but for `sweep batch`, whose name is two words. */
+/* argv[1], but for `sweep batch` and `sweep ranks=1,2`, whose names are two words. */
 const char *cli_command_name(int argc, char **argv);
 /* NULL for an unknown name: the error offers the nearest. */
 const command_row *cli_find_command(const char *name, cnn_error *err);

@@ -64,7 +64,9 @@ const int cli_n_commands = COMMANDS;
 
 const char *cli_command_name(int argc, char **argv)
 {
-    return argc > 2 && strcmp(argv[1], "sweep") == 0 && strcmp(argv[2], "batch") == 0 ? "sweep batch" : argv[1];
+    if (argc < 3 || strcmp(argv[1], "sweep") != 0) return argv[1];
+    if (strcmp(argv[2], "ranks") == 0 || strncmp(argv[2], "ranks=", 6) == 0) return "sweep ranks";
+    return strcmp(argv[2], "batch") == 0 ? "sweep batch" : argv[1];
 }
 
 const command_row *cli_find_command(const char *name, cnn_error *err)

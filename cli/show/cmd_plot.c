@@ -1,5 +1,5 @@
-/* cmd_plot.c: `benchcnn plot [curves|workers|goals|sweep|bars|speedup|roofline|errors] FILE.jsonl...`: which picture,
- * of which files. What it shows is made in bench/figures. */
+/* cmd_plot.c: `benchcnn plot [curves|workers|ranks|goals|sweep|bars|speedup|roofline|errors] FILE.jsonl...`: which
+ * picture, of which files. What it shows is made in bench/figures. */
 #include "bench/figures/bars.h"
 #include "bench/figures/curves.h"
 #include "bench/figures/errors.h"
@@ -12,6 +12,7 @@
 #include "harness/base/input.h"
 #include "harness/problem/names.h"
 #include "parts.h"
+#include "scaling.h"
 
 #include <string.h>
 #include <unistd.h>
@@ -174,6 +175,23 @@ static cnn_status plot_workers(const cli_options *options, const plot_to *to, cn
     return status;
 }
 
+/* ---- Scaling over ranks */
+
+static cnn_status plot_ranks(const cli_options *options, const plot_to *to, cnn_error *err)
+{
+    scaling_set set = {.count = 0};
+    const bool say = to->svg == NULL;
+    cnn_status status = cli_scaling(&options->words.items[1], options->words.count - 1, say, &set, err);
+    for (int i = 0; i < set.count && status == CNN_OK && say; i++)
+        if (scaling_undrawn(&set.list[i]) > 0)
+            table_put(stderr, "benchcnn: %s, %s: %d more than can be told apart of its batches: in the table alone\n",
+                      set.list[i].setting.net, set.list[i].label, scaling_undrawn(&set.list[i]));
+    if (status == CNN_OK && say) status = cli_show_scaling(&set, err);
+    if (status == CNN_OK) status = draw("ranks.gp", to, "", scaling_picture, &set, err);
+    scaling_free(&set);
+    return status;
+}
+
 /* ---- Speedups */
 
 static cnn_status plot_speedup(const cli_options *options, const plot_to *to, cnn_error *err)
@@ -271,10 +289,10 @@ static cnn_status plot_errors(const cli_options *options, const plot_to *to, cnn
 /* ---- The command */
 
 typedef cnn_status plot_kind(const cli_options *options, const plot_to *to, cnn_error *err);
-enum { KINDS = 8 };
-static const char *const kinds[KINDS] = {"curves", "workers", "goals",    "sweep",
+enum { KINDS = 9 };
+static const char *const kinds[KINDS] = {"curves", "workers", "ranks",    "goals", "sweep",
                                          "bars",   "speedup", "roofline", "errors"};
-static plot_kind *const plots[KINDS] = {plot_curves, plot_workers, plot_goals,    plot_sweep,
+static plot_kind *const plots[KINDS] = {plot_curves, plot_workers, plot_ranks,    plot_goals, plot_sweep,
                                         plot_bars,   plot_speedup, plot_roofline, plot_errors};
 
 /* NULL: the word is a file, of epochs. */

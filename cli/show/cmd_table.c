@@ -2,6 +2,7 @@
  * One kind of record a table: the first one of export.inc that there is, or the one that --kind names. */
 #include "harness/problem/names.h"
 #include "parts.h"
+#include "scaling.h"
 
 #include <string.h>
 
@@ -12,10 +13,10 @@ typedef struct export_run {
     int part; /* how many of its rows are a table of their own for people: they share few columns with the rest */
 } export_run;
 
-/* They are in no record: they are made of two. */
-static bool of_speedups(const export_run *r)
+/* Speedups and points of scaling are in no record: they are made of several. */
+static bool is_of(const export_run *r, const char *kind)
 {
-    return r->kind >= 0 && strcmp(r->tables[r->kind].name, "speedups") == 0;
+    return r->kind >= 0 && strcmp(r->tables[r->kind].name, kind) == 0;
 }
 
 static cnn_status read_options(const cli_options *o, export_run *r, cnn_error *err)
@@ -29,7 +30,7 @@ static cnn_status read_options(const cli_options *o, export_run *r, cnn_error *e
     for (size_t i = 0; i < sizeof formats / sizeof *formats; i++)
         if (strcmp(o->format, formats[i]) == 0) r->format = (export_format)i;
     if (o->kind && (r->kind = cnn_name_find(&kind_names, o->kind, err)) < 0) return err->status;
-    if ((o->baseline || o->impl) && !of_speedups(r))
+    if ((o->baseline || o->impl) && !is_of(r, "speedups"))
         return CNN_FAIL(err, CNN_BAD_ARGUMENT, "--%s goes with --kind speedups, and means nothing without it",
                         o->baseline ? "baseline" : "impl");
     return CNN_OK;
@@ -80,6 +81,31 @@ static cnn_status add_speedups(const cli_options *o, export_run *r, cnn_error *e
     return status;
 }
 
+static cnn_status add_scaling(const cli_options *o, export_run *r, cnn_error *err)
+{
+    scaling_set set = {.count = 0};
+    cnn_status status = cli_scaling(o->words.items, o->words.count, true, &set, err);
+    for (int i = 0; i < set.count && status == CNN_OK; i++)
+        for (int k = 0; k < set.list[i].count && status == CNN_OK; k++) {
+            cnn_record *record = scaling_record(&set.list[i], &set.list[i].points[k]);
+            status = record != NULL ? export_add(r->tables, record, r->format >= EXPORT_CSV, err)
+                                    : CNN_FAIL(err, CNN_OUT_OF_MEMORY, "no memory for a table");
+            record_free(record);
+        }
+    scaling_free(&set);
+    return status;
+}
+
+/* For people with what there is to say about the models. */
+static cnn_status show_scaling(const cli_options *o, cnn_error *err)
+{
+    scaling_set set = {.count = 0};
+    cnn_status status = cli_scaling(o->words.items, o->words.count, true, &set, err);
+    if (status == CNN_OK) status = cli_show_scaling(&set, err);
+    scaling_free(&set);
+    return status;
+}
+
 /* Which is printed; what else there is, is said. */
 static cnn_status choose(const cli_options *o, export_run *r, cnn_error *err)
 {
@@ -113,14 +139,22 @@ static cnn_status print(const export_run *r, cnn_error *err)
     return status == CNN_OK ? export_print(&rest, r->format, err) : status;
 }
 
+static cnn_status show(const cli_options *options, export_run *r, cnn_error *err)
+{
+    cnn_status status = is_of(r, "speedups")  ? add_speedups(options, r, err)
+                        : is_of(r, "scaling") ? add_scaling(options, r, err)
+                                              : read_files(options, r, err);
+    if (status == CNN_OK) status = choose(options, r, err);
+    if (status != CNN_OK) return status;
+    return r->format >= EXPORT_JUNIT ? export_report(&r->tables[r->kind], r->format, err) : print(r, err);
+}
+
 int cmd_table(const cli_options *options, cnn_error *err)
 {
     export_run r;
     cnn_status status = read_options(options, &r, err);
-    if (status == CNN_OK) status = (of_speedups(&r) ? add_speedups : read_files)(options, &r, err);
-    if (status == CNN_OK) status = choose(options, &r, err);
     if (status == CNN_OK)
-        status = r.format >= EXPORT_JUNIT ? export_report(&r.tables[r.kind], r.format, err) : print(&r, err);
+        status = is_of(&r, "scaling") && r.format == EXPORT_TEXT ? show_scaling(options, err) : show(options, &r, err);
     release(&r);
     return status == CNN_OK ? EXIT_HELD : cli_fail(err);
 }

@@ -4,10 +4,10 @@
 
 #include <string.h>
 
-enum { EPOCHS, GOALS, SWEEPS, OPERATIONS, CEILINGS, OTHERS, CHECKS, LATER, WHATS };
+enum { EPOCHS, GOALS, SWEEPS, OPERATIONS, CEILINGS, OTHERS, CHECKS, LATER, RANKS, WHATS };
 
 typedef struct holding {
-    int count[WHATS]; /* LATER: epochs behind the first of a training */
+    int count[WHATS]; /* LATER: epochs behind the first of a training; RANKS: over several */
 } holding;
 
 static cnn_status take(void *user, const cnn_record *record, cnn_error *err)
@@ -26,6 +26,7 @@ static cnn_status take(void *user, const cnn_record *record, cnn_error *err)
         h->count[kinds[i].what] += strcmp(kind, kinds[i].kind) == 0;
     h->count[OPERATIONS] += timed && cnn_name_find(&cnn_op_names, kind, &unknown) >= 0;
     h->count[LATER] += strcmp(kind, "epoch") == 0 && record_get_real(record, "epoch") > 1;
+    h->count[RANKS] += strcmp(kind, "epoch") == 0 && record_get_real(record, "ranks") > 1;
     return CNN_OK;
 }
 
@@ -40,11 +41,14 @@ cnn_status cli_plot_kinds(const cli_options *o, const char *kinds[PLOT_KINDS_MAX
     const struct {
         const char *name;
         bool held;
-    } all[PLOT_KINDS_MAX] = {
-        {"", h.count[EPOCHS] > 0},      {"sweep", h.count[SWEEPS] > 1},
-        {"goals", h.count[GOALS] > 0},  {"bars", h.count[OPERATIONS] + h.count[OTHERS] > 0},
-        {"curves", h.count[LATER] > 0}, {"roofline", h.count[OPERATIONS] > 0 && h.count[CEILINGS] > 0},
-        {"errors", h.count[CHECKS] > 0}};
+    } all[PLOT_KINDS_MAX] = {{"", h.count[EPOCHS] > 0},
+                             {"ranks", h.count[RANKS] > 0},
+                             {"sweep", h.count[SWEEPS] > 1},
+                             {"goals", h.count[GOALS] > 0},
+                             {"bars", h.count[OPERATIONS] + h.count[OTHERS] > 0},
+                             {"curves", h.count[LATER] > 0},
+                             {"roofline", h.count[OPERATIONS] > 0 && h.count[CEILINGS] > 0},
+                             {"errors", h.count[CHECKS] > 0}};
     *count = 0;
     for (int i = 0; i < PLOT_KINDS_MAX; i++)
         if (all[i].held) kinds[(*count)++] = all[i].name;

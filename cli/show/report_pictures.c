@@ -63,10 +63,11 @@ static cnn_status draw(const cli_options *o, const char *kind, const char *const
 static const struct {
     const char *name;
     int epochs;
-    bool figures, others, points;
+    bool figures, others, points, ranks;
 } kinds[] = {{.name = "", .epochs = 1},
              {.name = "curves", .epochs = CURVE_EPOCHS},
              {.name = "workers", .epochs = 1},
+             {.name = "ranks", .ranks = true},
              {.name = "speedup", .epochs = 1, .figures = true},
              {.name = "roofline", .figures = true},
              {.name = "sweep", .points = true},
@@ -88,7 +89,7 @@ static bool anything(const page *p, size_t k, const char *path)
 {
     return (kinds[k].epochs > 0 && page_longest_training(p, path) >= kinds[k].epochs) ||
            (kinds[k].figures && page_timings(p) > 0) || (kinds[k].others && page_others(p) > 0) ||
-           (kinds[k].points && page_points(p) > 1);
+           (kinds[k].points && page_points(p) > 1) || (kinds[k].ranks && page_over_ranks(p, path));
 }
 
 /* All files in one picture; where that is too much, each in its own. */

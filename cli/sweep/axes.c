@@ -20,8 +20,10 @@ static cnn_status take_axis(sweep_axes *axes, const char *name, cnn_error *err)
             *table[i].taken = true;
             return CNN_OK;
         }
-    return CNN_FAIL(err, CNN_BAD_ARGUMENT,
-                    "sweep: '%.64s' cannot be swept; it is `benchcnn sweep batch` alone, or " AXES, name);
+    return CNN_FAIL(
+        err, CNN_BAD_ARGUMENT,
+        "sweep: '%.64s' cannot be swept; it is `benchcnn sweep batch` or `benchcnn sweep ranks=1,2` alone, or " AXES,
+        name);
 }
 
 /* The values of a knob's table; of a range its least one and the powers of two in it. */
@@ -77,7 +79,8 @@ static cnn_status read_knob(const cli_options *o, const char *text, sweep_axes *
 static cnn_status read_words(const cli_options *o, sweep_axes *axes, cnn_error *err)
 {
     if (o->words.count == 0)
-        return CNN_FAIL(err, CNN_BAD_ARGUMENT, "sweep needs to know what to sweep: benchcnn sweep batch, or " AXES);
+        return CNN_FAIL(err, CNN_BAD_ARGUMENT,
+                        "sweep needs to know what to sweep: benchcnn sweep batch, benchcnn sweep ranks=1,2, or " AXES);
     for (int i = 0; i < o->words.count; i++) {
         char copy[256], *rest = copy;
         if (strchr(o->words.items[i], '.')) {

@@ -11,6 +11,9 @@ _Static_assert(sizeof(train_sums) <= WATCH_KEPT, "what a command keeps over its 
 cnn_status args_train(const cli_options *options, cnn_error *err)
 {
     train t = {.options = options};
+    if (options->launcher != NULL || options->weak)
+        return CNN_FAIL(err, CNN_BAD_ARGUMENT, "--%s goes with sweep ranks, and means nothing without it",
+                        options->launcher != NULL ? "launcher" : "weak");
     return train_read_options(&t, err);
 }
 

@@ -51,6 +51,8 @@ cnn_status ranks_open(ranks **result, cnn_error *err)
     return launcher < 0 ? CNN_OK : open_launched(launcher, result, err);
 }
 
+bool ranks_under_launcher(void) { return find_launcher() >= 0; }
+
 bool ranks_launched(void)
 {
     const int launcher = find_launcher();

@@ -56,6 +56,8 @@ cnn_status ranks_receive(ranks *r, int *from, void **bytes, size_t *count, cnn_e
 
 /* Whether a launcher started this process as one of several; it may not say how many, and then it counts as several. */
 bool ranks_launched(void);
+/* Whether a launcher started it at all, if only as a single one: it starts no launcher of its own then. */
+bool ranks_under_launcher(void);
 
 /* Each rank comes with its status, and `err` where that is not CNN_OK. If any has failed, all get the status and the
  * message of the lowest that did, behind its number, and r->agreed is set. */

@@ -68,6 +68,8 @@ offers 'benchcnn data ' 'cifar10 fetch make mnist'
 offers 'benchcnn run cpu_' cpu_smoke
 offers 'benchcnn compare ' 'a file.jsonl mine.jsonl'
 offers 'benchcnn verify --out mi' mine.jsonl
+offers 'benchcnn sweep ra' ranks=
+offers 'benchcnn sweep ranks=1,2 --laun' --launcher
 offers 'benchcnn nonsense --' ''
 
 # ---- zsh, in a terminal of its own: what stands behind the Tab key.

@@ -82,15 +82,6 @@ tested "$tmp/f320.jsonl" >"$tmp/whole"
 close_to "a checkpoint of two ranks on four" "$tmp/whole" "$tmp/parts" 1e-5
 "$benchcnn" "${common[@]}" --impl cpu:direct --shift 1 --epochs 2 --checkpoint "$tmp/c0" >"$tmp/out" 2>&1 || fail "a checkpoint of ranks, alone"
 
-# ---- Scaling, of records that are made up: medians, the same batch, as many images a rank, threads, sums.
-made_up() { # BATCH RANKS THREADS SECONDS [COMM_STEP_S]
-    printf '{"kind":"epoch","impl":"cpu","algorithm":"direct","net":"n","data":"d","data_on":"device","dtype":"f32","layout":"nchw","knobs":{},"train_images":1000,"batch":%s,"threads":%s,"seconds":%s,"train_s":2%s}\n' \
-        "$1" "$3" "$4" "$([ "$2" -eq 1 ] || echo ",\"ranks\":$2,\"comm_way\":\"MPI\",\"comm_step_s\":$5")"
-}
-{ made_up 100 1 1 4; made_up 100 1 1 9; made_up 100 1 1 3; made_up 200 1 1 3.5; made_up 200 2 1 2 0.04; } >"$tmp/made_up.jsonl"
-BENCHCNN=$benchcnn bench/scaling.sh "$tmp/made_up.jsonl" >"$tmp/scaling" || fail "scaling.sh: $(cat "$tmp/scaling")"
-holds "scaling.sh" "$tmp/scaling" 'direct .* 100 +1 +4[.]0000 +1[.]00 +1[.]00 +100 % +-$|direct .* 200 +2 +2[.]0000 +1[.]75 +2[.]00 +88 % +10[.]0 %$' -E
-
 # ---- What sums take: ten sizes and a line, for as many ranks; rank 0 alone tells.
 ranks 2 peaks --impl cpu --min-time 0 --quiet --out "$tmp/peaks.jsonl" || fail "peaks over ranks: $(cat "$tmp/err")"
 [ "$(grep -c '"kind":"all_reduce",.*"ranks":2,.*"comm_way":"MPI","bytes":[0-9]*,"best_s":[0-9]' "$tmp/peaks.jsonl")" -eq 10 ] || fail "not ten sums: $(cat "$tmp/peaks.jsonl")"
