@@ -280,16 +280,13 @@ struct ring_place {
 
 /* B's tile in shared memory: rows of 128 bytes, 8 of them swizzled (the 16 bytes at place c of row n stand at c ^ n%8);
  * the tile's address divides by 1024. The next K numbers are at +2; those of multiply_by_rows, 16 rows, at +128. */
-static __device__ inline uint64_t tile_descriptor(uint32_t address)
+static __device__ inline uint64_t tile_descriptor(uint32_t address, uint64_t apart = 1)
 {
-    return static_cast<uint64_t>((address >> 4) & 0x3FFF) | (1ull << 16) | (64ull << 32) | (1ull << 62);
+    return static_cast<uint64_t>((address >> 4) & 0x3FFF) | (apart << 16) | (64ull << 32) | (1ull << 62);
 }
 
 /* Rows of 64 numbers, of which a row of B has 128: the second 64 are a tile of their own, 8192 bytes further. */
-static __device__ inline uint64_t rows_descriptor(uint32_t address)
-{
-    return static_cast<uint64_t>((address >> 4) & 0x3FFF) | (512ull << 16) | (64ull << 32) | (1ull << 62);
-}
+static __device__ inline uint64_t rows_descriptor(uint32_t address) { return tile_descriptor(address, 512); }
 
 /* f32 in two numbers of TF32 (11 bits): v is hi + lo to 2^-23. The tensor cores cut what they get, so it is rounded
  * here: hi's last 13 bits are ignored there, and taken off here. */

@@ -24,16 +24,6 @@ __device__ inline void load_rows(uint32_t (&a)[16], uint32_t patch, int32_t firs
     }
 }
 
-/* From tap to tap: how many rows of the patch further. */
-struct tap_walk {
-    int32_t offset, column;
-    __device__ inline void next(const cutensor_window &w)
-    {
-        offset += w.step_w;
-        if (++column == w.kw) column = 0, offset += w.step_h * w.wide - w.kw * w.step_w;
-    }
-};
-
 struct rings {
     ring_place weights, patch;
 };

@@ -66,16 +66,6 @@ __device__ inline void load_lines(const cutensor_forward &f, const block_of &b, 
 
 /* ---- The warpgroups that multiply */
 
-/* From tap to tap: how many positions further. */
-struct tap_walk {
-    int32_t offset, column;
-    __device__ inline void next(const cutensor_window &w)
-    {
-        offset += w.step_w;
-        if (++column == w.kw) column = 0, offset += w.step_h * w.wide - w.kw * w.step_w;
-    }
-};
-
 /* What a warpgroup has read from: freed once the products that read it are done. */
 struct last_read {
     uint32_t weights, patch; /* barriers; 0: none */

@@ -31,6 +31,16 @@ static __device__ inline int32_t patch_reach(const cutensor_window &w)
     return (w.kh - 1) * w.step_h * w.wide + (w.kw - 1) * w.step_w;
 }
 
+/* From tap to tap: how many rows of the patch further. */
+struct tap_walk {
+    int32_t offset, column;
+    __device__ inline void next(const cutensor_window &w)
+    {
+        offset += w.step_w;
+        if (++column == w.kw) column = 0, offset += w.step_h * w.wide - w.kw * w.step_w;
+    }
+};
+
 /* The input pixel of such a row; -1 where it is padding, or behind the last image. */
 static __device__ inline int32_t pixel_of_row(const cutensor_window &w, int32_t images, int32_t row)
 {

@@ -88,12 +88,18 @@ cnn_status merge_find_group(merge_run *m, const cnn_record *record, unsigned cha
     return status;
 }
 
+/* In the order of their names: ranks write theirs as they come to them. */
 void merge_add_cases(merge_group *g, const char *state, int64_t count)
 {
     int i = 0;
-    while (i < g->n_states && strcmp(g->states[i].state, state) != 0) i++;
-    if (i == MERGE_STATES || count == 0) return;
-    if (i == g->n_states) snprintf(g->states[g->n_states++].state, MERGE_STATE_MAX, "%.*s", MERGE_STATE_MAX - 1, state);
+    while (i < g->n_states && strcmp(g->states[i].state, state) < 0) i++;
+    const bool there = i < g->n_states && strcmp(g->states[i].state, state) == 0;
+    if (count == 0 || (!there && g->n_states == MERGE_STATES)) return;
+    if (!there) {
+        memmove(&g->states[i + 1], &g->states[i], (size_t)(g->n_states++ - i) * sizeof g->states[0]);
+        memset(&g->states[i], 0, sizeof g->states[i]);
+        snprintf(g->states[i].state, MERGE_STATE_MAX, "%.*s", MERGE_STATE_MAX - 1, state);
+    }
     g->states[i].count += count;
 }
 

@@ -3,13 +3,17 @@
 #include "crash.h"
 
 #include <errno.h>
+#include <sched.h>
 #include <signal.h>
 #include <string.h>
 #include <ucontext.h>
 #include <unistd.h>
 
-/* A signal handler can reach nothing but globals: the note of this process, and who was to handle a crash before. */
+/* A signal handler can reach nothing but globals: the note of this process, how far it is written, and who was to
+ * handle a crash before. */
 static _Atomic(crash_note *) own;
+enum { NOTE_EMPTY, NOTE_BEGUN, NOTE_DONE };
+static atomic_int progress;
 static struct sigaction before_segv, before_bus;
 
 crash_access crash_access_of(const void *context)
@@ -23,11 +27,10 @@ crash_access crash_access_of(const void *context)
 #endif
 }
 
-/* What was sent by a process has no address. Nor has what x86 calls a general protection fault: an aligned load or
- * store of memory that is not aligned, or an address that no memory can have. */
+/* What x86 calls a general protection fault has no address: an aligned load or store of memory that is not aligned, or
+ * an address that no memory can have. */
 static uint64_t touch_of(const siginfo_t *info, const void *context)
 {
-    if (info->si_code <= 0) return CRASH_NONE;
 #ifdef SI_KERNEL
     if (info->si_code == SI_KERNEL) return CRASH_UNTOLD;
 #endif
@@ -68,18 +71,31 @@ static void look_at_bands(crash_note *note)
     }
 }
 
-/* Then it happens again, to whoever was to see it before; what was sent does not happen by itself. The bands come last:
- * where the note itself is written over, this handler crashes there. */
+/* The note is of the thread that crashed first. Another one that crashes waits for it: the end of that one would be the
+ * end of the process, with the note half written. The bands come last: where the note itself is written over, this
+ * handler crashes there, and that ends the process, as both signals are blocked. */
+static void write_note(crash_note *note, const siginfo_t *info, const void *context)
+{
+    int empty = NOTE_EMPTY;
+    if (!atomic_compare_exchange_strong(&progress, &empty, NOTE_BEGUN)) {
+        while (atomic_load(&progress) != NOTE_DONE) (void)sched_yield();
+        return;
+    }
+    atomic_store(&note->touch, touch_of(info, context));
+    crash_place_note(note, context, crash_access_of(context));
+    look_at_bands(note);
+    atomic_store(&progress, NOTE_DONE);
+}
+
+/* After the note, it happens again, to whoever was to see it before; what was sent does not happen by itself. */
 static void on_crash(int signal_number, siginfo_t *info, void *context)
 {
     const int error = errno;
     crash_note *note = atomic_load(&own);
-    const bool mine = note != NULL && getpid() == atomic_load(&note->pid);
-    if (mine) atomic_store(&note->touch, touch_of(info, context));
+    const bool mine = note != NULL && getpid() == atomic_load(&note->pid), sent = info->si_code <= 0;
+    if (mine && !sent) write_note(note, info, context);
     sigaction(signal_number, signal_number == SIGBUS ? &before_bus : &before_segv, NULL);
-    if (info->si_code <= 0) raise(signal_number);
-    if (mine && info->si_code > 0) crash_place_note(note, context, crash_access_of(context));
-    if (mine) look_at_bands(note);
+    if (sent) raise(signal_number);
     errno = error;
 }
 
@@ -87,6 +103,8 @@ static void handle(int signal_number, struct sigaction *before)
 {
     struct sigaction now, action = {.sa_sigaction = on_crash, .sa_flags = SA_SIGINFO | SA_ONSTACK};
     sigemptyset(&action.sa_mask);
+    sigaddset(&action.sa_mask, SIGSEGV);
+    sigaddset(&action.sa_mask, SIGBUS);
     if (sigaction(signal_number, NULL, &now) != 0) return;
     /* the parent may be a child itself */
     if ((now.sa_flags & SA_SIGINFO) != 0 && now.sa_sigaction == on_crash) return;
@@ -104,6 +122,7 @@ void crash_begin(crash_note *note)
     atomic_store(&note->places, 0);
     atomic_store(&note->pid, getpid());
     atomic_store(&own, note);
+    atomic_store(&progress, NOTE_EMPTY);
     if (sigaltstack(NULL, &now) == 0 && (now.ss_flags & SS_DISABLE) != 0) (void)sigaltstack(&other, NULL);
     handle(SIGSEGV, &before_segv);
     handle(SIGBUS, &before_bus);

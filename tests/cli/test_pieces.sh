@@ -57,16 +57,26 @@ same "one rank" "$(told verify "$tmp/chosen.jsonl")" "$(told verify "$tmp/alone.
 grep -q '"rank"' "$tmp/alone.jsonl" && fail "one rank says that it is one"
 
 # What was gathered merges: one command, the environment of each host.
-merges() { # WORDS FILE
+merge_says() { # WORDS FILE
     tests=$((tests + 1))
     rm -f "$tmp/merged.jsonl"
     "$benchcnn" merge "$2" --out "$tmp/merged.jsonl" >"$tmp/out" 2>"$tmp/err" || fail "merge: $(cat "$tmp/out" "$tmp/err")"
     holds "merge of $2" "$tmp/out" "$1"
     [ "$(grep -c '^benchcnn ' "$tmp/out")" -eq 1 ] || fail "merge sees not one command: $(cat "$tmp/out")"
+}
+merges() { # WORDS FILE
+    merge_says "$@"
     cmp -s "$2" "$tmp/merged.jsonl" || fail "merge changes records of ranks"
 }
 sed 's/"host":"[^"]*","rank":2/"host":"elsewhere","rank":2/' "$tmp/chosen4.jsonl" >"$tmp/hosts.jsonl"
-merges '19 cases: 1 REFUSED 18 PASSED|environment 2: |elsewhere: ' "$tmp/hosts.jsonl"
+merges '19 cases: 18 PASSED 1 REFUSED|environment 2: |elsewhere: ' "$tmp/hosts.jsonl"
+# Ranks write a refused case as they come to it: the words do not depend on when.
+frame='"kind":"(begin|env)"' refused='"REFUSED"' last='"kind":"end"'
+part() { grep -E "$@" "$tmp/chosen4.jsonl" || fail "no records like $*"; }
+passed() { part -v "$frame|$refused|$last"; }
+{ part "$frame"; part "$refused"; passed; part "$last"; } >"$tmp/early.jsonl"
+{ part "$frame"; passed; part "$refused"; part "$last"; } >"$tmp/late.jsonl"
+for moment in early late; do merge_says '19 cases: 18 PASSED 1 REFUSED' "$tmp/$moment.jsonl"; done
 merges "(seed " "$tmp/drawn.jsonl"
 merges "640 cases: " "$tmp/random4.jsonl"
 

@@ -2,6 +2,7 @@
 #include "harness/process/child.h"
 #include "tests/unit.h"
 
+#include <pthread.h>
 #include <signal.h>
 #include <stdio.h>
 #include <sys/mman.h>
@@ -37,6 +38,24 @@ static void goes_on(uintptr_t address)
     writes(address - 1);
     reads(0);
 }
+/* One thread writes two bytes more than the array has and crashes; all the others crash at the same time. */
+static void *crashes_with_others(void *barrier)
+{
+    pthread_barrier_wait(barrier);
+    reads(0);
+    return NULL;
+}
+static void together(uintptr_t address)
+{
+    enum { OTHERS = 7 };
+    static pthread_barrier_t barrier;
+    pthread_t other[OTHERS];
+    for (int i = 0; i < BYTES + 2; i++) writes(address + (uintptr_t)i);
+    pthread_barrier_init(&barrier, NULL, OTHERS + 1);
+    for (int i = 0; i < OTHERS; i++)
+        if (pthread_create(&other[i], NULL, crashes_with_others, &barrier) != 0) _exit(1);
+    crashes_with_others(&barrier);
+}
 static void sends(uintptr_t address) { raise(address == 0 ? SIGSEGV : SIGKILL); }
 static void copy_crashes(uintptr_t address)
 {
@@ -57,7 +76,8 @@ static void said(act_fn *act, uintptr_t address, uintptr_t w, uintptr_t dx, char
     signal(SIGBUS, SIG_DFL);
     const pid_t pid = child_start(c);
     if (pid == 0) {
-        const crash_array list[] = {{"w", w, BYTES, false, act == goes_on}, {"dx", dx, 4096, true, false}};
+        const crash_array list[] = {{"w", w, BYTES, false, act == goes_on || act == together},
+                                    {"dx", dx, 4096, true, false}};
         crash_arrays(list, w != 0 ? 2 : 0);
         act(address);
         _exit(0);
@@ -118,6 +138,15 @@ static void written_before(void **state)
            "address 0x0, which is NULL; it had written past the end of w, and before the start of w");
 }
 
+/* Threads that crash together do not cut one another's note short. */
+static void several_threads(void **state)
+{
+    static char room[16 + BYTES + 16];
+    for (int i = 0; i < 50; i++)
+        expect(together, (uintptr_t)room + 16, (uintptr_t)room + 16, 1,
+               "address 0x0, which is NULL; it had written past the end of w; in ");
+}
+
 static void far_away(void **state)
 {
     expect(reads, (uintptr_t)1 << 21, (uintptr_t)1 << 40, (uintptr_t)1 << 41, "address 0x200000, far from every array");
@@ -165,7 +194,8 @@ static void no_address(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(near_null),      cmocka_unit_test(beside_an_array),
-                                       cmocka_unit_test(written_before), cmocka_unit_test(far_away),
-                                       cmocka_unit_test(place),          cmocka_unit_test(no_address)};
+                                       cmocka_unit_test(written_before), cmocka_unit_test(several_threads),
+                                       cmocka_unit_test(far_away),       cmocka_unit_test(place),
+                                       cmocka_unit_test(no_address)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
