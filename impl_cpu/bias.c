@@ -38,3 +38,14 @@ cnn_status cpu_bias_gradient(cnn_context *context, const cnn_plan *plan, const c
     CPU_RUN(context, job.desc->t.dtype, bias_gradient, &job);
     return CNN_OK;
 }
+
+void cpu_conv_bias_gradient(const cpu_context *cpu, const cnn_plan *plan, const cnn_weighted_args *args)
+{
+    if (args->db == NULL) return;
+    cnn_plan of_dy = *plan;
+    cnn_conv_desc *d = &of_dy.problem.u.conv;
+    d->ic = d->oc, d->ih = d->oh, d->iw = d->ow;
+    bias_job job = job_of(&of_dy, &(cnn_bias_args){.dy = args->dy, .db = args->db, .beta = args->beta});
+    CPU_RUN((cnn_context *)(uintptr_t)cpu, d->t.dtype, bias_gradient, &job);
+    cpu_phase(cpu, "bias");
+}

@@ -42,6 +42,7 @@ enum {
     CPU_IM2COL,
     CPU_WINOGRAD,
     CPU_DEPTHWISE,
+    CPU_MATRIX,
     CPU_GEMM,
     CPU_NAIVE,
     CPU_DEFAULT,
@@ -59,7 +60,7 @@ typedef struct cpu_kernels {
     cpu_plan_fn *plan;
 } cpu_kernels;
 extern const cpu_kernels cpu_conv_naive, cpu_conv3d_naive, cpu_conv_direct, cpu_conv_im2col, cpu_conv_winograd,
-    cpu_conv_depthwise, cpu_fc_naive, cpu_fc_gemm, cpu_whole_naive, cpu_whole_pairs;
+    cpu_conv_depthwise, cpu_conv_matrix, cpu_fc_naive, cpu_fc_gemm, cpu_whole_naive, cpu_whole_pairs;
 
 /* plan.c: cnn_impl.supports, prepare and release, and the slots of conv and FC: the algorithm chooses the kernel. */
 cnn_status cpu_supports(cnn_context *, const cnn_request *, cnn_error *);
@@ -104,6 +105,8 @@ cnn_status cpu_batchnorm(cnn_context *, const cnn_plan *, const cnn_batchnorm_ar
 cnn_status cpu_optimizer_step(cnn_context *, const cnn_plan *, const cnn_optimizer_args *, cnn_error *);
 cnn_status cpu_bias_add(cnn_context *, const cnn_plan *, const cnn_bias_args *, cnn_error *);
 cnn_status cpu_bias_gradient(cnn_context *, const cnn_plan *, const cnn_bias_args *, cnn_error *);
+/* db of a convolution's BWD_W; nothing where there is no bias. */
+void cpu_conv_bias_gradient(const cpu_context *, const cnn_plan *, const cnn_weighted_args *);
 cnn_status cpu_gather(cnn_context *, const cnn_gather_args *, cnn_error *);
 
 /* trainers.c: all of impl_cpu's. What each opens begins with a cpu_trainer, which says whose it is. */

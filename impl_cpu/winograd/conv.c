@@ -59,14 +59,14 @@ static void multiply(const wino_run *r, int64_t group, int64_t panel, int64_t ti
     const int64_t pair = 2 * m->kernels->lanes, all = wino_tiles(m);
     const char *w = weights_of(r, group, panel);
     for (int64_t p = 0; p < WINO_POINTS; p++) {
-        const wino_product product = {.a = v + p * all * m->k_pad * m->elem,
-                                      .b = w + p * wino_point(m) * m->elem,
-                                      .to = to + p * all * pair * m->elem,
-                                      .rows = tiles,
-                                      .k = m->k,
-                                      .of_row = m->k_pad,
-                                      .of_k = 1,
-                                      .row_b = pair};
+        const cpu_product product = {.a = v + p * all * m->k_pad * m->elem,
+                                     .b = w + p * wino_point(m) * m->elem,
+                                     .to = to + p * all * pair * m->elem,
+                                     .rows = tiles,
+                                     .k = m->k,
+                                     .of_row = m->k_pad,
+                                     .of_k = 1,
+                                     .row_b = pair};
         m->kernels->product(&product);
     }
 }

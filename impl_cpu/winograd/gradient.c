@@ -1,7 +1,6 @@
 /* gradient.c: Winograd's gradient of the weights. Blocks of tiles one after another: both tensors are transformed, then
  * 36 products add them up; at the end the sums are transformed to weights. Groups follow each other, so that the
  * workspace is one group's. */
-#include "harness/cnn/plan.h"
 #include "winograd.h"
 
 typedef struct gradient_run {
@@ -41,15 +40,15 @@ static void product_task(void *arg, int64_t task, int worker)
     const int64_t k0 = m->k * part / r->k_parts, k1 = m->k * (part + 1) / r->k_parts;
     const int64_t sums = p * wino_point(m) + panel * wino_panel(m) + k0 * pair;
     (void)worker;
-    const wino_product product = {.a = r->workspace + m->in_at + (p * all * m->k_pad + k0) * m->elem,
-                                  .b = r->workspace + m->out_at + (p * all * u_pad + panel * pair) * m->elem,
-                                  .to = r->workspace + m->weights_at + sums * m->elem,
-                                  .rows = k1 - k0,
-                                  .k = (r->last - r->first) * m->strip,
-                                  .of_row = 1,
-                                  .of_k = m->k_pad,
-                                  .row_b = u_pad,
-                                  .add = r->add};
+    const cpu_product product = {.a = r->workspace + m->in_at + (p * all * m->k_pad + k0) * m->elem,
+                                 .b = r->workspace + m->out_at + (p * all * u_pad + panel * pair) * m->elem,
+                                 .to = r->workspace + m->weights_at + sums * m->elem,
+                                 .rows = k1 - k0,
+                                 .k = (r->last - r->first) * m->strip,
+                                 .of_row = 1,
+                                 .of_k = m->k_pad,
+                                 .row_b = u_pad,
+                                 .add = r->add};
     m->kernels->product(&product);
 }
 
@@ -63,18 +62,6 @@ static void weights_task(void *arg, int64_t task, int worker)
     (void)worker;
     m->kernels->weights_gradient(&w, panel * pair, m->k * part / r->k_parts, m->k * (part + 1) / r->k_parts,
                                  (wino_points){sums, wino_point(m), pair});
-}
-
-/* dy's sums, by the kernel that bias.c has for a tensor of x's shape. */
-static void bias_gradient(const cpu_context *cpu, const cnn_plan *plan, const cnn_weighted_args *args)
-{
-    cnn_plan of_dy = *plan;
-    cnn_conv_desc *d = &of_dy.problem.u.conv;
-    cnn_error ignored; /* it cannot fail */
-    d->ic = d->oc, d->ih = d->oh, d->iw = d->ow;
-    (void)cpu_bias_gradient((cnn_context *)(uintptr_t)cpu, &of_dy,
-                            &(cnn_bias_args){.dy = args->dy, .db = args->db, .beta = args->beta}, &ignored);
-    cpu_phase(cpu, "bias");
 }
 
 void wino_gradient(const cpu_context *cpu, const cnn_plan *plan, const cnn_weighted_args *args)
@@ -97,5 +84,5 @@ void wino_gradient(const cpu_context *cpu, const cnn_plan *plan, const cnn_weigh
         parallel_for(cpu->pool, m->panels * r.k_parts, weights_task, &r);
         cpu_phase(cpu, "weights");
     }
-    if (args->db != NULL) bias_gradient(cpu, plan, args);
+    cpu_conv_bias_gradient(cpu, plan, args);
 }

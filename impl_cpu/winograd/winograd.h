@@ -14,12 +14,11 @@
  *   conv.c         FWD and BWD_D: transform weights; then for each block: input, 36 products, output
  *   gradient.c     BWD_W: for each range of tiles: input and dy, 36 products; then the gradient of the weights
  *   transforms.inc the five transforms; tensors <-> strips of pixels with lanes of channels
- *   products.inc   the products' micro-kernel
  *   isa.inc        all kernels, for f32 and f64 ({base,avx2,avx512}.c), of which plan.c takes one */
 #ifndef IMPL_CPU_WINOGRAD_WINOGRAD_H
 #define IMPL_CPU_WINOGRAD_WINOGRAD_H
 
-#include "impl_cpu/cpu.h"
+#include "impl_cpu/product.h"
 
 /* A tile's outputs and inputs along one side, and the points of its transform. */
 enum { WINO_OUT = 4, WINO_IN = 6, WINO_POINTS = WINO_IN * WINO_IN, WINO_TAPS = 9 };
@@ -55,14 +54,6 @@ typedef struct wino_weights {
     bool turned, add;
 } wino_weights;
 
-/* to[r][0..2 lanes) (+)= sum over k of a[r * of_row + k * of_k] * b[k * row_b + ...]. */
-typedef struct wino_product {
-    const void *a, *b;
-    void *to;
-    int64_t rows, k, of_row, of_k, row_b;
-    bool add;
-} wino_product;
-
 typedef struct wino_kernels {
     int lanes;
     int rows; /* of a product in registers */
@@ -74,7 +65,7 @@ typedef struct wino_kernels {
     void (*gradient)(const void *pixels, int64_t tiles, wino_points);
     /* G g G^T of the weights of two vectors of u, and of channels [k0, k1), to points[p][k][u]. */
     void (*weights)(const wino_weights *, int64_t u0, int64_t k0, int64_t k1, wino_points);
-    void (*product)(const wino_product *);
+    void (*product)(const cpu_product *);
     /* A^T m A of a strip, for one of the two vectors, and the bias (NULL: none), to pixels[4][4 tiles]; these then to
      * the tensor, or added to it. */
     void (*output)(wino_points, int64_t tiles, const void *bias, wino_channels, void *pixels);
