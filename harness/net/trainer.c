@@ -94,13 +94,15 @@ cnn_status trainer_supported(const cnn_session *session, const cnn_network *netw
         return CNN_FAIL(err, CNN_UNSUPPORTED,
                         "trainer %s:%s has memory of its own: --recompute is for training by single operations",
                         session->impl->name, algorithm->name);
-    const cnn_status status = check_workers(session, algorithm, network->net.batch, params->workers, err);
+    cnn_status status = trainer_share_supported(session, algorithm, params->ranks, err);
+    if (status == CNN_OK) status = check_workers(session, algorithm, network->net.batch, params->workers, err);
     if (status != CNN_OK) return status;
     const cnn_trainer_request request = {.net = &network->net,
                                          .optimizer = &optimizer,
                                          .algorithm = algorithm,
                                          .knobs = session->knobs,
                                          .workers = params->workers,
+                                         .ranks = rank_size(params->ranks),
                                          .shifts = params->shift > 0 && !params->host_data};
     return CNN_CALL(session->impl, trainers->supports, err, session->context, &request, err);
 }
@@ -221,6 +223,9 @@ cnn_status trainer_open_own(trainer *t, cnn_error *err)
                                          .algorithm = t->algorithm,
                                          .knobs = t->session->knobs,
                                          .workers = t->params.workers,
+                                         .ranks = rank_size(t->params.ranks),
+                                         .sum = trainer_share_sum,
+                                         .sum_user = t,
                                          .shifts = t->images[TRAIN].shifts != NULL,
                                          .loss_sum = trainer_at(t, t->loss_at),
                                          .correct = trainer_at(t, t->correct_at)};
@@ -237,7 +242,8 @@ cnn_status trainer_open_own(trainer *t, cnn_error *err)
         return CNN_FAIL(err, CNN_INTERNAL,
                         "trainer %s:%s set steps to %lld in its cnn_trainer_facts: it must be at least 1", impl->name,
                         t->algorithm->name, (long long)t->facts.steps);
-    return warm_up(t, err);
+    const cnn_status warm = warm_up(t, err);
+    return warm == CNN_OK && rank_size(t->params.ranks) > 1 ? trainer_share_measure(t, err) : warm;
 }
 
 void trainer_close_own(trainer *t)
@@ -284,7 +290,9 @@ trainer_bytes trainer_memory(const trainer *t) { return t->bytes; }
 ranks *trainer_ranks(const trainer *t) { return t->params.ranks; }
 trainer_comm trainer_communication(const trainer *t)
 {
-    return t->algorithm == NULL ? composition_comm(t->own) : (trainer_comm){.alone_s = NAN, .way = ""};
+    if (t->algorithm == NULL) return composition_comm(t->own);
+    if (t->comm_bytes == 0) return (trainer_comm){.alone_s = NAN, .way = ""};
+    return (trainer_comm){.bytes = t->comm_bytes, .alone_s = t->comm_alone_s, .way = "MPI"};
 }
 const epoch_profile *trainer_profiled(const trainer *t) { return t->profile; }
 

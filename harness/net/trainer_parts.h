@@ -44,9 +44,11 @@ struct trainer {
     char *rows[PASSES];                      /* with host_data: all images, converted, in host memory */
     char *staging[LANES]; /* with host_data: a batch as it stands on the device: images, then labels */
 
-    epoch_profile *profile;        /* with params.profile, else NULL */
-    double transfer_s;             /* of the epoch, so far */
-    double comm_s;                 /* likewise: the host's, in the sums over ranks */
+    epoch_profile *profile; /* with params.profile, else NULL */
+    double transfer_s;      /* of the epoch, so far */
+    double comm_s;          /* likewise: the host's, in the sums over ranks */
+    size_t comm_bytes;      /* of an implementation's own trainer: what a step adds up, and what that takes alone */
+    double comm_alone_s;
     double paused;                 /* of the epoch, so far: seconds that are not its own */
     double host_times[HOST_TIMES]; /* seconds a step that the host took to queue it, of an epoch's first calls */
     int n_host_times;
@@ -89,6 +91,15 @@ cnn_status trainer_feed_end(trainer *t, cnn_error *err); /* of a pass: adds up t
 /* share.c: over ranks: whether data and network can be shared out; this rank's images of a pass, of the order and
  * shifts of all. */
 cnn_status trainer_share_check(const trainer *t, cnn_error *err);
+/* Whether a trainer (NULL: the composition) can be shared by these ranks. */
+cnn_status trainer_share_supported(const cnn_session *session, const cnn_algorithm *algorithm, const ranks *r,
+                                   cnn_error *err);
+/* cnn_trainer_request.sum of an implementation's trainer, for `user` a trainer; what such a sum takes alone, when one
+ * was made; the median of so many seconds, which are put in order. */
+enum { TRAINER_SUMS_TIMED = 21 };
+cnn_status trainer_share_sum(void *user, void *numbers, int64_t count, cnn_dtype, cnn_error *err);
+cnn_status trainer_share_measure(trainer *t, cnn_error *err);
+double trainer_share_median(double times[TRAINER_SUMS_TIMED]);
 void trainer_share_order(trainer *t, int set);
 
 /* order.c: the order of a pass and its shifts, on the host; the test pass is the same in every epoch. */

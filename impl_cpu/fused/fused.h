@@ -2,9 +2,9 @@
  *
  * Lanes are channels (kernels.h), and images are what threads share out. A worker takes a few images, a chunk, through
  * the whole network and back while their values stay in its own caches; weights stand in the order of the kernels.
- * A step has two hand-overs: when the gradients of all images are there, and when all parameters are updated. A
- * gradient overwrites the value that it belongs to, where nobody needs that any more. FC is a convolution whose kernel
- * is as large as the image.
+ * A step has two hand-overs: when the gradients of all images are there, and when all parameters are updated; over
+ * ranks two more, before and after the sum over all of them. A gradient overwrites the value that it belongs to, where
+ * nobody needs that any more. FC is a convolution whose kernel is as large as the image.
  *
  *   trainer.c      the table: supports, open, load, save, the passes
  *   layers.c       what follows from the network: which activation is done in a neighbour, the images' order
@@ -132,6 +132,9 @@ struct cnn_trainer {
     uint32_t *mask;
     fused_part *parts; /* of each leaf, or each chunk of a test */
     int64_t step;
+    int64_t ranks; /* as in cnn_trainer_request */
+    cnn_status (*sum)(void *user, void *numbers, int64_t count, cnn_dtype, cnn_error *);
+    void *sum_user;
 };
 
 enum { FUSED_TEST_PARTS = 1024 };
@@ -152,6 +155,8 @@ typedef struct fused_call {
     const cnn_images *images;
     int64_t first, count;
     bool update;
+    cnn_status status; /* of the sums over ranks */
+    cnn_error *err;
 } fused_call;
 void fused_steps(void *call, int64_t id, int worker); /* step.c: worker `id`'s part of training */
 void fused_test_share(void *call, int64_t id, int worker);

@@ -52,8 +52,8 @@ static void compute(const fused_call *call, int id, int64_t first, int64_t mb)
         const int64_t at = leaf[i].first, n = cpu_min(leaf[next].first, mb) - at;
         fused_forward(t, w, call->images, first + at, n);
         for (int64_t k = i; k < next && leaf[k].first < mb; k++)
-            t->parts[k] =
-                fused_loss(t, w, leaf[k].first - at, cpu_min(leaf[k + 1].first, mb) - at, 1.0 / (double)mb, true);
+            t->parts[k] = fused_loss(t, w, leaf[k].first - at, cpu_min(leaf[k + 1].first, mb) - at,
+                                     1.0 / (double)(mb * t->ranks), true);
         if (i == begin) fused_turn(t, w);
         fused_backward(t, w, i, next, mb);
     }
@@ -82,20 +82,53 @@ static void update_unit(const cnn_trainer *t, fused_worker *w, const float *grad
     for (int64_t i = 0; i < n && t->masked; i++) t->params[at + i] = t->mask[at + i] ? t->params[at + i] : 0;
 }
 
-/* Worker `id`'s share of the parameters: their gradients, and their update. */
+/* Worker `id`'s share of the parameters, in whole lines. */
+typedef struct share {
+    int64_t begin, end;
+} share;
+static share share_of(const cnn_trainer *t, int id)
+{
+    const int64_t lines = t->packed_elems / FUSED_MAX_LANES;
+    return (share){lines * id / t->workers_n * FUSED_MAX_LANES, lines * (id + 1) / t->workers_n * FUSED_MAX_LANES};
+}
+
+/* Their gradients to t->grads. */
+static void collect(const cnn_trainer *t, int id, int64_t mb)
+{
+    const share s = share_of(t, id);
+    float *sums = t->workers[id].sums;
+    for (int64_t at = s.begin, n; at < s.end; at += n) {
+        n = cpu_min(FUSED_UNIT, s.end - at);
+        memcpy(t->grads + at, masked(t, fused_gradient(t, at, n, mb, sums), at, n, sums), (size_t)n * sizeof(float));
+    }
+}
+
+/* Their gradients, or those of all ranks, and their update. */
 static void finish(const fused_call *call, int id, int64_t mb, int64_t step, bool last)
 {
     const cnn_trainer *t = call->t;
     fused_worker *w = &t->workers[id];
-    const int64_t lines = t->packed_elems / FUSED_MAX_LANES;
-    const int64_t begin = lines * id / t->workers_n * FUSED_MAX_LANES,
-                  end = lines * (id + 1) / t->workers_n * FUSED_MAX_LANES;
-    for (int64_t at = begin, n; at < end; at += n) {
-        n = cpu_min(FUSED_UNIT, end - at);
-        const float *gradient = masked(t, fused_gradient(t, at, n, mb, w->sums), at, n, w->sums);
-        if (last) memcpy(t->grads + at, gradient, (size_t)n * sizeof *gradient);
+    const share s = share_of(t, id);
+    for (int64_t at = s.begin, n; at < s.end; at += n) {
+        n = cpu_min(FUSED_UNIT, s.end - at);
+        const float *gradient =
+            t->ranks > 1 ? t->grads + at : masked(t, fused_gradient(t, at, n, mb, w->sums), at, n, w->sums);
+        if (last && t->ranks == 1) memcpy(t->grads + at, gradient, (size_t)n * sizeof *gradient);
         if (call->update) update_unit(t, w, gradient, at, n, step);
     }
+}
+
+/* The caller's thread asks the other ranks: worker 0, as parallel_for() counts. False where that failed, to all
+ * workers. */
+static bool add_ranks(fused_call *call, int id, int worker, int64_t mb, unsigned *generation)
+{
+    cnn_trainer *t = call->t;
+    if (t->ranks == 1) return true;
+    collect(t, id, mb);
+    meet(t, id, generation);
+    if (worker == 0) call->status = t->sum(t->sum_user, t->grads, t->packed_elems, CNN_F32, call->err);
+    meet(t, id, generation);
+    return call->status == CNN_OK;
 }
 
 static void add_parts(const cnn_trainer *t, int64_t mb)
@@ -112,16 +145,16 @@ static void add_parts(const cnn_trainer *t, int64_t mb)
 
 void fused_steps(void *arg, int64_t task, int worker)
 {
-    const fused_call *call = arg;
+    fused_call *call = arg;
     const cnn_trainer *t = call->t;
     const int id = (int)task;
     unsigned generation = atomic_load_explicit(&t->flags[id].generation, memory_order_relaxed);
     int64_t step = t->step;
-    (void)worker;
     for (int64_t at = 0, mb; at < call->count; at += mb, step++) {
         mb = cpu_min(call->count - at, t->net->batch);
         compute(call, id, call->first + at, mb);
         meet(t, id, &generation);
+        if (!add_ranks(call, id, worker, mb, &generation)) return;
         finish(call, id, mb, step, at + mb == call->count);
         if (id == 0) add_parts(t, mb);
         meet(t, id, &generation);

@@ -124,6 +124,9 @@ static cnn_status fused_open(cnn_context *context, const cnn_trainer_request *r,
     t->optimizer = *r->optimizer;
     t->loss_sum = r->loss_sum;
     t->correct = r->correct;
+    t->ranks = r->ranks > 1 ? r->ranks : 1;
+    t->sum = r->sum;
+    t->sum_user = r->sum_user;
     t->workers_n = t->cpu->threads;
     t->spins = t->workers_n <= cpu_count() ? SPINS : 1;
     facts->steps = steps_at_once(r->net->batch);
@@ -178,29 +181,29 @@ static cnn_status fused_save(cnn_context *context, cnn_trainer *t, cnn_train_sta
 static cnn_status fused_train(cnn_context *context, cnn_trainer *t, const cnn_images *images, int64_t first,
                               int64_t count, cnn_error *err)
 {
-    fused_call call = {t, images, first, count, true};
-    (void)context, (void)err;
+    fused_call call = {t, images, first, count, true, CNN_OK, err};
+    (void)context;
     parallel_for(t->cpu->pool, t->workers_n, fused_steps, &call);
     t->step += cpu_ceil_div(count, t->net->batch);
-    return CNN_OK;
+    return call.status;
 }
 
 static cnn_status fused_gradients(cnn_context *context, cnn_trainer *t, const cnn_images *images, int64_t first,
                                   int64_t count, cnn_error *err)
 {
-    fused_call call = {t, images, first, count, false};
-    (void)context, (void)err;
+    fused_call call = {t, images, first, count, false, CNN_OK, err};
+    (void)context;
     parallel_for(t->cpu->pool, t->workers_n, fused_steps, &call);
-    return CNN_OK;
+    return call.status;
 }
 
 static cnn_status fused_test(cnn_context *context, cnn_trainer *t, const cnn_images *images, int64_t first,
                              int64_t count, cnn_error *err)
 {
-    (void)context, (void)err;
+    (void)context;
     for (int64_t n; count > 0; first += n, count -= n) {
         n = cpu_min(count, FUSED_TEST_PARTS * t->chunk);
-        fused_call call = {t, images, first, n, false};
+        fused_call call = {t, images, first, n, false, CNN_OK, err};
         parallel_for(t->cpu->pool, t->workers_n, fused_test_share, &call);
         for (int64_t i = 0; i < cpu_ceil_div(n, t->chunk); i++) {
             *t->loss_sum += t->parts[i].loss;

@@ -82,6 +82,23 @@ tested "$tmp/f320.jsonl" >"$tmp/whole"
 close_to "a checkpoint of two ranks on four" "$tmp/whole" "$tmp/parts" 1e-5
 "$benchcnn" "${common[@]}" --impl cpu:direct --shift 1 --epochs 2 --checkpoint "$tmp/c0" >"$tmp/out" 2>&1 || fail "a checkpoint of ranks, alone"
 
+# ---- A trainer of an implementation's own, whose steps add up over ranks themselves.
+one_by_one=("${common[@]}")
+printf 'input 1 8 8\nconv 4 kernel=3 stride=2 pad=1\nrelu\nfc 10\nsoftmax_cross_entropy\n' >"$tmp/chain.net"
+common=("${common[@]/small.net/chain.net}")
+for number in 0 1 2 4; do curve fused$number $number --impl cpu:fused --shift 1; done
+for number in 2 4; do close_to "cpu:fused, $number ranks" "$tmp/fused0.losses" "$tmp/fused$number.losses" 1e-5; done
+curve single 2 --impl cpu:direct --shift 1
+close_to "cpu:fused and cpu:direct, 2 ranks" "$tmp/single.losses" "$tmp/fused2.losses" 1e-5
+cmp -s "$tmp/fused0.st" "$tmp/fused1.st" || fail "cpu:fused: one rank has other weights than no launcher"
+cmp -s "$tmp/fused0.st" "$tmp/fused2.st" && fail "cpu:fused: two ranks sum in the order of one"
+for i in "${!common[@]}"; do [ "${common[i]}" = --threads ] && common[i + 1]=3; done
+curve threads 2 --impl cpu:fused --shift 1
+cmp -s "$tmp/fused2.st" "$tmp/threads.st" || fail "cpu:fused: two ranks have other weights with three threads each"
+grep '"kind":"epoch"' "$tmp/threads.jsonl" >"$tmp/epochs"
+holds "a record of cpu:fused over ranks" "$tmp/epochs" '"algorithm":"fused"|"verified":true|"ranks":2,|"threads":3,|"comm_way":"MPI"|"comm_bytes":[0-9]|"comm_step_s":[0-9]|"comm_alone_s":[0-9]' -E
+common=("${one_by_one[@]}")
+
 # ---- What sums take: ten sizes and a line, for as many ranks; rank 0 alone tells.
 ranks 2 peaks --impl cpu --min-time 0 --quiet --out "$tmp/peaks.jsonl" || fail "peaks over ranks: $(cat "$tmp/err")"
 [ "$(grep -c '"kind":"all_reduce",.*"ranks":2,.*"comm_way":"MPI","bytes":[0-9]*,"best_s":[0-9]' "$tmp/peaks.jsonl")" -eq 10 ] || fail "not ten sums: $(cat "$tmp/peaks.jsonl")"

@@ -16,7 +16,7 @@ no() { # STATUS WORDS NUMBER ARGUMENTS...
     holds "'$*'" "$tmp/err" "$words"
     [ "$(grep -v ': stopping' "$tmp/err" | grep -c '^benchcnn: ')" -eq 1 ] || fail "'$*' says not one sentence: $(cat "$tmp/err")"
 }
-no 2 'trainer cpu:fused makes steps that are one piece|2 ranks' 2 "${common[@]}" --impl cpu:fused
+no 2 'trainer cpu:exemplar makes steps that are one piece|2 ranks' 2 "${common[@]:0:7}" --quiet --impl cpu:exemplar --parallel exemplar --workers 2 --worker-batch 30
 no 2 '--batch 61 cannot be shared out evenly among 2 ranks|multiple of 2' 2 "${common[@]}" --impl cpu:direct --batch 61
 no 2 '400 training images cannot be shared out evenly among 3 ranks: 399 could' 3 "${common[@]}" --impl cpu:direct
 no 2 'batch_norm1 of network every_layer takes its statistics over a batch' 2 train --net every_layer --data synthetic --images 400,100 --impl cpu:direct --quiet

@@ -4,9 +4,8 @@
 #include "parts.h"
 
 #include <math.h>
-#include <stdlib.h>
 
-enum { WARM_UPS = 5, TIMED = 21 };
+enum { WARM_UPS = 5, TIMED = TRAINER_SUMS_TIMED };
 
 static bool sums(const cnn_trainer *t) { return t->loop->params.ranks != NULL && t->net->trained_elems > 0; }
 
@@ -18,12 +17,6 @@ cnn_status step_sums(cnn_trainer *t, cnn_error *err)
                                             cnn_params_dtype(t->net), err);
     t->loop->comm_s += t->group.seconds - before;
     return status;
-}
-
-static int by_size(const void *a, const void *b)
-{
-    const double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
 }
 
 /* Of a sum alone, when all ranks have come to it. */
@@ -41,8 +34,7 @@ static cnn_status measure(cnn_trainer *t, cnn_error *err)
         if (i >= 0) times[i] = cnn_now() - start;
     }
     if (status != CNN_OK) return status;
-    qsort(times, TIMED, sizeof *times, by_size);
-    t->comm_alone_s = times[TIMED / 2];
+    t->comm_alone_s = trainer_share_median(times);
     return CNN_OK;
 }
 
