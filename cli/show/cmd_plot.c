@@ -1,8 +1,9 @@
-/* cmd_plot.c: `benchcnn plot [curves|workers|ranks|goals|sweep|bars|speedup|roofline|errors] FILE.jsonl...`: which
- * picture, of which files. What it shows is made in bench/figures. */
+/* cmd_plot.c: `benchcnn plot [curves|workers|ranks|goals|sweep|bars|speedup|roofline|floor|errors] FILE.jsonl...`:
+ * which picture, of which files. What it shows is made in bench/figures. */
 #include "bench/figures/bars.h"
 #include "bench/figures/curves.h"
 #include "bench/figures/errors.h"
+#include "bench/figures/floors.h"
 #include "bench/figures/goals.h"
 #include "bench/figures/roofline.h"
 #include "bench/figures/sweeps.h"
@@ -228,6 +229,26 @@ static cnn_status plot_roofline(const cli_options *options, const plot_to *to, c
     return status;
 }
 
+/* ---- Layers and their floors */
+
+static cnn_status plot_floor(const cli_options *options, const plot_to *to, cnn_error *err)
+{
+    static floors_set set; /* large: kept off the stack */
+    cnn_status status = CNN_OK;
+    memset(&set, 0, sizeof set);
+    for (int i = 1, bad; status == CNN_OK && i < options->words.count; i++) {
+        status = floors_read(&set, options->words.items[i], &bad, err);
+        if (status == CNN_OK && says(to)) cli_say_bad_lines(options->words.items[i], bad);
+    }
+    if (status == CNN_OK) status = floors_make(&set, err);
+    if (status == CNN_OK && set.left_out > 0 && says(to))
+        table_put(stderr, "benchcnn: drawing %s; %d pass%s of other networks, batches or machines left out\n", set.job,
+                  set.left_out, set.left_out == 1 ? "" : "es");
+    if (status == CNN_OK) status = plot_draw("floor.gp", to, "", floors_picture, &set, err);
+    floors_free(&set);
+    return status;
+}
+
 /* ---- Rounding errors */
 
 static cnn_status plot_errors(const cli_options *options, const plot_to *to, cnn_error *err)
@@ -247,11 +268,11 @@ static cnn_status plot_errors(const cli_options *options, const plot_to *to, cnn
 /* ---- The command */
 
 typedef cnn_status plot_kind(const cli_options *options, const plot_to *to, cnn_error *err);
-enum { KINDS = 9 };
+enum { KINDS = 10 };
 static const char *const kinds[KINDS] = {"curves", "workers", "ranks",    "goals", "sweep",
-                                         "bars",   "speedup", "roofline", "errors"};
+                                         "bars",   "speedup", "roofline", "floor", "errors"};
 static plot_kind *const plots[KINDS] = {plot_curves, plot_workers, plot_ranks,    plot_goals, plot_sweep,
-                                        plot_bars,   plot_speedup, plot_roofline, plot_errors};
+                                        plot_bars,   plot_speedup, plot_roofline, plot_floor, plot_errors};
 
 /* NULL: the word is a file, of epochs. */
 static plot_kind *kind_of(const char *word)
