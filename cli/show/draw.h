@@ -12,6 +12,9 @@ typedef struct plot_to {
     bool *stale;              /* NULL, or nothing is drawn: set where a picture does not show what it would */
 } plot_to;
 
+/* Whether somebody reads what is said beside the picture. */
+static inline bool plot_says(const plot_to *to) { return to->svg == NULL && to->stale == NULL; }
+
 /* "results/epochs" from --out or the first file, whichever ending it has. */
 void plot_name(const cli_options *options, const char *file, char name[PLOT_PATH_MAX]);
 cnn_status plot_crowd(const plot_to *to, int curves, cnn_error *err);
