@@ -6,7 +6,7 @@
 # line0, line1: the heading; common: the path of common.gp
 
 row = 13.0; cell = 14.0; wide = 425.0; names = 240.0 # in pixels: of a row, a cell, a column, and a name in it
-above = 182.0
+above = 200.0
 width = 24.0 + columns * wide
 height = above + lines * row + 24.0
 load common
