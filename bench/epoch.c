@@ -2,6 +2,7 @@
 #include "epoch.h"
 #include "goal.h"
 #include "harness/base/grow.h"
+#include "profiled.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -277,6 +278,11 @@ static cnn_status read_record(void *user, const cnn_record *record, cnn_error *e
         get_row(record, from, &row);
         goal.setting = row.setting;
         return goal_row_read(record, &goal) ? goal_table_add(from->table->goals, &goal, err) : CNN_OK;
+    }
+    const bool profile = strcmp(kind, "profile") == 0 || strcmp(kind, "profiled_epoch") == 0;
+    if (profile && from->table->profiles != NULL) {
+        get_row(record, from, &row);
+        return profiled_add(from->table->profiles, record, &row.setting, err);
     }
     if (strcmp(kind, "epoch") != 0) return CNN_OK;
     get_row(record, from, &row);

@@ -69,6 +69,7 @@ typedef struct epoch_table {
     int superseded; /* rows of a setting that another build has measured since: they were left out */
     struct goal_table
         *goals; /* gets the goals (goal.h) that are in a file, too; the caller's; NULL: they are passed over */
+    struct profiled_table *profiles; /* likewise what --profile recorded (profiled.h) */
 } epoch_table;
 
 /* Fills in what the session knows: impl, threads, knobs, cpu, cores, gpu, libraries; ranks as one process has it. */

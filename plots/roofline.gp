@@ -77,7 +77,7 @@ do for [i = 0:roofs - 1] {
             aside = aside . ' ' . i
         }
     } else {
-        set label 10 + i value("roof" . i) at first x_high / 1.08, first value("value" . i) * 1.09 right noenhanced \
+        set label 10 + i value("roof" . i) at first x_high / 1.08, first value("value" . i) * 1.13 right noenhanced \
             tc rgb tone(i) font small
     }
 }

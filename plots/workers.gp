@@ -66,7 +66,7 @@ do for [panel = 1:2] {
             set ytics add (sprintf("%g", v) v)
             v = v * 2
         }
-        plot [1:most] x with lines lc rgb soft lw 1, \
+        plot sample [1:most] x with lines lc rgb soft lw 1, \
              for [i = 0:count - 1] $curves index i using 1:2 with lines lc rgb colour(i) lw 2 dt dash(i), \
              for [i = 0:count - 1] $curves index i using 1:2:(0.8) with points lc rgb colour(i) pt mark(i) ps variable, \
              for [i = 0:ours - 1] $curves index i using 1:($4 > 0 ? $2 : NaN):(0.45) with points lc rgb "white" pt mark(i) ps variable
@@ -75,7 +75,7 @@ do for [panel = 1:2] {
         unset ytics
         set ytics textcolor rgb text scale 0 nomirror autofreq format "%g %%"
         set yrange [0:max(105, best * 1.05)]
-        plot [1:most] 100 with lines lc rgb soft lw 1, \
+        plot sample [1:most] 100 with lines lc rgb soft lw 1, \
              for [i = 0:count - 1] $curves index i using 1:3 with lines lc rgb colour(i) lw 2 dt dash(i), \
              for [i = 0:count - 1] $curves index i using 1:3:(0.8) with points lc rgb colour(i) pt mark(i) ps variable, \
              for [i = 0:ours - 1] $curves index i using 1:($4 > 0 ? $3 : NaN):(0.45) with points lc rgb "white" pt mark(i) ps variable

@@ -4,12 +4,13 @@
 #include "harness/base/text.h"
 #include "harness/problem/find_file.h"
 #include "harness/process/program.h"
+#include "mark.h"
 
 #include <errno.h>
 #include <string.h>
 #include <unistd.h>
 
-enum { FORMATS = 2 };
+enum { SVG, PNG, FORMATS };
 static const struct {
     const char *name, *end; /* end: the last bytes of a whole file */
 } formats[FORMATS] = {{"svg", "</svg>"}, {"png", "IEND\xae\x42\x60\x82"}};
@@ -87,23 +88,42 @@ static cnn_status add_format(FILE *input, const char *script, const char *format
     return CNN_OK;
 }
 
-/* What every picture begins with: its settings and data. *input is to be closed, whatever comes of it. */
+/* Of the data, which are all that `input` has so far, and of the scripts. */
+static cnn_status mark_drawn(FILE *input, const char *const scripts[2], char mark[MARK_SIZE], cnn_error *err)
+{
+    FILE *files[3] = {input};
+    cnn_status status = CNN_OK;
+    for (int i = 0; i < 2 && status == CNN_OK; i++) {
+        files[i + 1] = fopen(scripts[i], "re");
+        if (!files[i + 1]) status = CNN_FAIL(err, CNN_IO, "cannot read %s: %s", scripts[i], strerror(errno));
+    }
+    if (status == CNN_OK) status = mark_of(files, 3, mark, err);
+    for (int i = 1; i < 3; i++)
+        if (files[i]) fclose(files[i]);
+    fseek(input, 0, SEEK_END);
+    return status;
+}
+
+/* What every picture begins with: its settings and data; and the mark of these. *input is to be closed, whatever comes
+ * of it. */
 static cnn_status begin(const char *script, char path[FOUND_PATH_MAX], gnuplot_put *put, void *user, FILE **input,
-                        cnn_error *err)
+                        char mark[MARK_SIZE], cnn_error *err)
 {
     char common[FOUND_PATH_MAX];
     *input = program_file("a plot", err);
     cnn_status status = *input ? plot_file(script, path, err) : err->status;
     if (status == CNN_OK) status = plot_file("common.gp", common, err);
+    if (status == CNN_OK) status = put(*input, user, err);
+    if (status == CNN_OK) status = mark_drawn(*input, (const char *const[]){path, common}, mark, err);
     if (status == CNN_OK) gnuplot_text(*input, "common", -1, common);
-    return status == CNN_OK ? put(*input, user, err) : status;
+    return status;
 }
 
 cnn_status gnuplot_svg(const char *script, FILE *svg, gnuplot_put *put, void *user, cnn_error *err)
 {
-    char path[FOUND_PATH_MAX];
+    char path[FOUND_PATH_MAX], mark[MARK_SIZE];
     FILE *input = NULL;
-    cnn_status status = begin(script, path, put, user, &input, err);
+    cnn_status status = begin(script, path, put, user, &input, mark, err);
     if (status == CNN_OK) {
         gnuplot_text(input, "format", -1, "svg");
         gnuplot_text(input, "out", -1, ""); /* standard output */
@@ -117,16 +137,16 @@ cnn_status gnuplot_svg(const char *script, FILE *svg, gnuplot_put *put, void *us
 
 cnn_status gnuplot_draw(const char *script, const char *name, gnuplot_put *put, void *user, cnn_error *err)
 {
-    char path[FOUND_PATH_MAX], parts[FORMATS][PLOT_PATH_MAX];
+    char path[FOUND_PATH_MAX], parts[FORMATS][PLOT_PATH_MAX], mark[MARK_SIZE];
     FILE *input = NULL;
-    cnn_status status = begin(script, path, put, user, &input, err);
+    cnn_status status = begin(script, path, put, user, &input, mark, err);
     for (int i = 0; i < FORMATS; i++) {
         snprintf(parts[i], PLOT_PATH_MAX, "%s.part.%s", name, formats[i].name);
         if (status == CNN_OK) status = add_format(input, path, formats[i].name, parts[i], err);
     }
     if (status == CNN_OK) status = run(input, NULL, script, err);
     for (int i = 0; status == CNN_OK && i < FORMATS; i++)
-        if (!is_whole(parts[i], formats[i].end))
+        if (!is_whole(parts[i], formats[i].end) || mark_put(parts[i], i == PNG, mark, err) != CNN_OK)
             status = CNN_FAIL(err, CNN_IO, "gnuplot could not write %.300s.%s whole: is the disk full?", name,
                               formats[i].name);
     for (int i = 0; status == CNN_OK && i < FORMATS; i++) {
@@ -134,6 +154,20 @@ cnn_status gnuplot_draw(const char *script, const char *name, gnuplot_put *put, 
         if (rename(parts[i], path) != 0) status = CNN_FAIL(err, CNN_IO, "cannot write %s: %s", path, strerror(errno));
     }
     for (int i = 0; status != CNN_OK && i < FORMATS; i++) unlink(parts[i]);
+    if (input) fclose(input);
+    return status;
+}
+
+cnn_status gnuplot_shows(const char *script, const char *name, gnuplot_put *put, void *user, bool shows[2],
+                         cnn_error *err)
+{
+    char path[FOUND_PATH_MAX], mark[MARK_SIZE];
+    FILE *input = NULL;
+    const cnn_status status = begin(script, path, put, user, &input, mark, err);
+    for (int i = 0; status == CNN_OK && i < FORMATS; i++) {
+        snprintf(path, sizeof path, "%s.%s", name, formats[i].name);
+        shows[i] = mark_stands(path, mark);
+    }
     if (input) fclose(input);
     return status;
 }

@@ -22,7 +22,11 @@ void gnuplot_text(FILE *to, const char *name, int index, const char *text);
  * CNN_UNAVAILABLE, with the package's name, when gnuplot is not installed; CNN_INTERNAL with its last complaint when it
  * fails. */
 cnn_status gnuplot_draw(const char *script, const char *name, gnuplot_put *put, void *user, cnn_error *err);
-/* The same as an SVG alone, written behind what is in `svg`: a file with a number, as program_file() makes it. */
+/* Draws nothing, and needs no gnuplot: whether NAME.svg and NAME.png were drawn of the same data by the same script. */
+cnn_status gnuplot_shows(const char *script, const char *name, gnuplot_put *put, void *user, bool shows[2],
+                         cnn_error *err);
+/* The same as gnuplot_draw, but an SVG alone, written behind what is in `svg`: a file with a number, as program_file()
+ * makes it. */
 cnn_status gnuplot_svg(const char *script, FILE *svg, gnuplot_put *put, void *user, cnn_error *err);
 
 #endif

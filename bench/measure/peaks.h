@@ -92,11 +92,24 @@ typedef struct bench_work {
 typedef struct bench_floor {
     double seconds;
     unsigned marks;            /* that ceiling's */
+    bool moves;                /* it is a bandwidth; else arithmetic */
     char by[3 * CNN_NAME_MAX]; /* which of the two it is, and the ceiling's name */
 } bench_floor;
 bool bench_floor_of(const bench_peaks *peaks, const cnn_session *session, const bench_work *work, bench_floor *floor);
 /* The same with cold caches, of the device and threads that a ceiling is of: without a session, on any machine. */
 bool bench_floor_cold(const bench_peaks *peaks, const bench_peak *device_of, const cnn_problem *problem, cnn_dir dir,
                       bench_floor *floor);
+
+/* What an operation needs, as a record tells it: without its problem. */
+typedef struct bench_need {
+    cnn_type type;
+    double flops, bytes; /* of a transform, what it needs at least */
+    double took;         /* as in bench_work */
+    bool cold;
+} bench_need;
+/* The same by the ceilings of a machine and a number of threads (0: a GPU's, of any number): of caches, those that
+ * ceilings tell of count. */
+bool bench_floor_recorded(const bench_peaks *peaks, const char *machine, int threads, const bench_need *need,
+                          bench_floor *floor);
 
 #endif

@@ -28,7 +28,7 @@ static const struct {
              {"list", NULL, "baselines"},
              {"sweep", NULL, "batch ranks= threads algorithm layout dtype"},
              {"data", NULL, "fetch make mnist cifar10"},
-             {"plot", NULL, "curves workers ranks goals sweep bars speedup roofline errors @files"},
+             {"plot", NULL, "curves workers ranks goals sweep bars speedup roofline floor errors kills @files"},
              {"compare", NULL, "@files"},
              {"table", NULL, "@files"},
              {"merge", NULL, "@files"},

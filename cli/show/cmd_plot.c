@@ -1,299 +1,17 @@
-/* cmd_plot.c: `benchcnn plot [curves|workers|ranks|goals|sweep|bars|speedup|roofline|errors] FILE.jsonl...`: which
- * picture, of which files. What it shows is made in bench/figures. */
-#include "bench/figures/bars.h"
-#include "bench/figures/curves.h"
-#include "bench/figures/errors.h"
-#include "bench/figures/gnuplot.h"
-#include "bench/figures/goals.h"
-#include "bench/figures/roofline.h"
-#include "bench/figures/sweeps.h"
-#include "bench/figures/workers.h"
-#include "cli/table.h"
-#include "harness/base/input.h"
+/* cmd_plot.c: `benchcnn plot [curves|workers|ranks|goals|sweep|bars|speedup|roofline|floor|errors|kills]
+ * FILE.jsonl...`: which picture, of which files. What it shows is made in bench/figures. */
 #include "harness/problem/names.h"
 #include "parts.h"
-#include "scaling.h"
+#include "plots.h"
 
 #include <string.h>
 #include <unistd.h>
 
-/* "results/epochs" from --out or the first file, whichever ending it has. */
-static void picture_name(const cli_options *options, const char *file, char name[PLOT_PATH_MAX])
-{
-    static const char *const endings[] = {".svg", ".png", ".jsonl", ".json"};
-    snprintf(name, PLOT_PATH_MAX, "%s", options->out ? options->out : file);
-    const size_t length = strlen(name);
-    for (size_t i = 0; i < sizeof endings / sizeof *endings; i++) {
-        const size_t ending = strlen(endings[i]);
-        if (length <= ending || strcmp(name + length - ending, endings[i]) != 0) continue;
-        name[length - ending] = '\0';
-        return;
-    }
-}
-
-/* Where pictures go. */
-typedef struct plot_to {
-    char name[PLOT_PATH_MAX]; /* NAME.svg, NAME.png */
-    FILE *svg;                /* NULL, or all pictures go here instead, and no word of what they leave out is printed */
-    int most;                 /* of curves in a picture; 0: as many as there are */
-} plot_to;
-
-static cnn_status check_crowd(const plot_to *to, int curves, cnn_error *err)
-{
-    if (to->most == 0 || curves <= to->most) return CNN_OK;
-    return CNN_FAIL(err, CNN_BAD_ARGUMENT, "%d curves are too many for one picture: %d can be told apart", curves,
-                    to->most);
-}
-
-/* An older picture is replaced, anything else is not: records may well be named x.png. */
-static cnn_status draw(const char *script, const plot_to *to, const char *behind, gnuplot_put *put, void *user,
-                       cnn_error *err)
-{
-    char name[PLOT_PATH_MAX + 16], svg[PLOT_PATH_MAX + 24], png[PLOT_PATH_MAX + 24];
-    if (to->svg) return gnuplot_svg(script, to->svg, put, user, err);
-    snprintf(name, sizeof name, "%s%s", to->name, behind);
-    snprintf(svg, sizeof svg, "%s.svg", name);
-    snprintf(png, sizeof png, "%s.png", name);
-    cnn_status status = cnn_check_replaced(svg, "SVG picture", "<?xml", err);
-    if (status == CNN_OK) status = cnn_check_replaced(png, "PNG picture", "\x89PNG", err);
-    if (status == CNN_OK) status = gnuplot_draw(script, name, put, user, err);
-    if (status == CNN_OK) printf("%s\n%s\n", svg, png);
-    return status;
-}
-
-/* ---- Seconds per epoch */
-
-static cnn_status read_epochs(const cli_options *options, int first, bool say, epoch_table *table, cnn_error *err)
-{
-    for (int i = first; i < options->words.count; i++) {
-        int bad;
-        const cnn_status status = epoch_table_read(table, options->words.items[i], &bad, err);
-        if (status != CNN_OK) return status;
-        if (say) cli_say_bad_lines(options->words.items[i], bad);
-    }
-    if (table->superseded > 0 && say)
-        fprintf(stderr, "left out: %d epoch record%s of points that another build has measured since\n",
-                table->superseded, table->superseded == 1 ? "" : "s");
-    if (table->count > 0) return CNN_OK;
-    return CNN_FAIL(
-        err, CNN_BAD_ARGUMENT,
-        "%s holds no epoch records: `benchcnn sweep batch --out FILE` writes them; of single operations there are "
-        "`plot speedup` and `plot roofline`",
-        options->words.count == first + 1 ? options->words.items[first] : "none of the files");
-}
-
-static void say_diverged(int epochs)
-{
-    if (epochs > 0)
-        fprintf(stderr, "benchcnn: %d epoch%s left out: the training diverged, its loss is not finite\n", epochs,
-                epochs == 1 ? " is" : "s are");
-}
-
-static void say_left_out(const series_set *set)
-{
-    const epoch_setting *s = &set->list[0].setting;
-    if (set->left_out > 0)
-        table_put(stderr, "benchcnn: drawing network %s with %lld + %lld images; %d record%s of others left out\n",
-                  s->net, (long long)s->train_images, (long long)s->test_images, set->left_out,
-                  set->left_out == 1 ? "" : "s");
-    say_diverged(set->diverged);
-}
-
-static cnn_status plot_epochs(const cli_options *options, const plot_to *to, cnn_error *err)
-{
-    epoch_table table = {0};
-    series_set set = {0};
-    cnn_status status = read_epochs(options, 0, !to->svg, &table, err);
-    if (status == CNN_OK) status = series_make(&table, &set, err);
-    if (status == CNN_OK && !to->svg) say_left_out(&set);
-    if (status == CNN_OK) status = check_crowd(to, set.count, err);
-    if (status == CNN_OK) status = series_add_thesis(&set, err);
-    if (status == CNN_OK) status = draw("over_batch.gp", to, "", series_picture, &set, err);
-    series_free(&set);
-    epoch_table_free(&table);
-    return status;
-}
-
-/* ---- Learning curves */
-
-static cnn_status plot_curves(const cli_options *options, const plot_to *to, cnn_error *err)
-{
-    epoch_table table = {0};
-    curves_set set = {.count = 0};
-    cnn_status status = read_epochs(options, 1, !to->svg, &table, err);
-    if (status == CNN_OK) status = curves_make(&table, &set, err);
-    if (status == CNN_OK && !to->svg) say_diverged(set.diverged);
-    if (status == CNN_OK) status = check_crowd(to, set.runs.count, err);
-    if (status == CNN_OK) status = draw("curves.gp", to, "", curves_picture, &set, err);
-    curves_free(&set);
-    epoch_table_free(&table);
-    return status;
-}
-
-/* ---- Seconds to a loss */
-
-static cnn_status plot_goals(const cli_options *options, const plot_to *to, cnn_error *err)
-{
-    goal_table goals = {.count = 0};
-    epoch_table table = {.goals = &goals};
-    goals_set set = {.count = 0};
-    cnn_status status = CNN_OK;
-    for (int i = 1, bad; i < options->words.count && status == CNN_OK; i++) {
-        status = epoch_table_read(&table, options->words.items[i], &bad, err);
-        if (status == CNN_OK && !to->svg) cli_say_bad_lines(options->words.items[i], bad);
-    }
-    if (status == CNN_OK) status = goals_make(&goals, &set, err);
-    if (status == CNN_OK && set.left_out > 0 && !to->svg)
-        table_put(stderr, "benchcnn: of network %s alone; %d goal%s of others left out\n",
-                  set.list[0].first->setting.net, set.left_out, set.left_out == 1 ? "" : "s");
-    if (status == CNN_OK) status = goals_add_thesis(&set, err);
-    if (status == CNN_OK && !to->svg) show_goals(&set);
-    if (status == CNN_OK) status = draw("over_batch.gp", to, "", goals_picture, &set, err);
-    goals_free(&set);
-    goal_table_free(&goals);
-    epoch_table_free(&table);
-    return status;
-}
-
-/* ---- Speedup over threads or workers */
-
-static cnn_status plot_workers(const cli_options *options, const plot_to *to, cnn_error *err)
-{
-    epoch_table table = {0};
-    workers_set set = {.left_out = 0};
-    cnn_status status = read_epochs(options, 1, !to->svg, &table, err);
-    if (status == CNN_OK) status = workers_make(&table, &set, err);
-    if (status == CNN_OK && set.left_out > 0 && !to->svg)
-        table_put(stderr,
-                  "benchcnn: %d curve%s left out: a speedup is over 1 thread or worker, and needs another number\n",
-                  set.left_out, set.left_out == 1 ? " is" : "s are");
-    if (status == CNN_OK) status = check_crowd(to, set.curves.count, err);
-    if (status == CNN_OK) status = workers_add_published(&set, err);
-    if (status == CNN_OK) status = draw("workers.gp", to, "", workers_picture, &set, err);
-    workers_free(&set);
-    epoch_table_free(&table);
-    return status;
-}
-
-/* ---- Scaling over ranks */
-
-static cnn_status plot_ranks(const cli_options *options, const plot_to *to, cnn_error *err)
-{
-    scaling_set set = {.count = 0};
-    const bool say = to->svg == NULL;
-    cnn_status status = cli_scaling(&options->words.items[1], options->words.count - 1, say, &set, err);
-    for (int i = 0; i < set.count && status == CNN_OK && say; i++)
-        if (scaling_undrawn(&set.list[i]) > 0)
-            table_put(stderr, "benchcnn: %s, %s: %d more than can be told apart of its batches: in the table alone\n",
-                      set.list[i].setting.net, set.list[i].label, scaling_undrawn(&set.list[i]));
-    if (status == CNN_OK && say) status = cli_show_scaling(&set, err);
-    if (status == CNN_OK) status = draw("ranks.gp", to, "", scaling_picture, &set, err);
-    scaling_free(&set);
-    return status;
-}
-
-/* ---- Speedups */
-
-static cnn_status plot_speedup(const cli_options *options, const plot_to *to, cnn_error *err)
-{
-    speedup_set set = {.count = 0};
-    cnn_status status = cli_speedups(options, 1, !to->svg, &set, err);
-    const bool epochs = speedup_has(&set, true), operations = speedup_has(&set, false);
-    if (status == CNN_OK && epochs) status = draw("over_batch.gp", to, "", speedup_curves, &set, err);
-    if (status == CNN_OK && operations)
-        status = draw("speedup_problems.gp", to, epochs ? "_problems" : "", speedup_bars, &set, err);
-    cli_speedups_end(options, &set);
-    return status;
-}
-
-/* ---- Times of single operations */
-
-static cnn_status plot_bars(const cli_options *options, const plot_to *to, cnn_error *err)
-{
-    static bars_set set; /* large: kept off the stack */
-    cnn_status status = CNN_OK;
-    set = (bars_set){.impl = options->impl, .dir = options->dir};
-    for (int i = 1, bad; status == CNN_OK && i < options->words.count; i++) {
-        status = bars_read(&set, options->words.items[i], &bad, err);
-        if (status == CNN_OK && !to->svg) cli_say_bad_lines(options->words.items[i], bad);
-    }
-    if (status == CNN_OK) status = bars_make(&set, err);
-    if (status == CNN_OK && set.left_out > 0 && !to->svg)
-        table_put(stderr, "benchcnn: drawing %s; %d figure%s of other machines left out\n", set.machine, set.left_out,
-                  set.left_out == 1 ? "" : "s");
-    if (status == CNN_OK) status = draw("bars.gp", to, "", bars_picture, &set, err);
-    set.plans = true;
-    if (status == CNN_OK && !to->svg && bars_have_plans(&set))
-        status = draw("bars.gp", to, "_plans", bars_picture, &set, err);
-    return status;
-}
-
-/* ---- Settings of an operation */
-
-static cnn_status plot_sweep(const cli_options *options, const plot_to *to, cnn_error *err)
-{
-    sweeps_set set = {.match = options->match};
-    cnn_status status = CNN_OK;
-    for (int i = 1, bad; status == CNN_OK && i < options->words.count; i++) {
-        status = sweeps_read(&set, options->words.items[i], &bad, err);
-        if (status == CNN_OK && !to->svg) cli_say_bad_lines(options->words.items[i], bad);
-    }
-    if (status == CNN_OK) status = sweeps_make(&set, err);
-    if (status == CNN_OK && set.left_out > 0 && !to->svg)
-        table_put(stderr, "benchcnn: drawing %s; %d point%s of other problems left out (--match chooses)\n",
-                  set.groups[0].name, set.left_out, set.left_out == 1 ? "" : "s");
-    if (status == CNN_OK)
-        status = draw(sweeps_is_map(&set) ? "sweep_map.gp" : "sweep_line.gp", to, "", sweeps_picture, &set, err);
-    sweeps_free(&set);
-    return status;
-}
-
-/* ---- Roofline */
-
-static cnn_status plot_roofline(const cli_options *options, const plot_to *to, cnn_error *err)
-{
-    static roofline r; /* large: kept off the stack */
-    char machine[2 * CNN_NAME_MAX];
-    cnn_status status = CNN_OK;
-    memset(&r, 0, sizeof r);
-    for (int i = 1; status == CNN_OK && i < options->words.count; i++) {
-        int bad = 0;
-        status = roofline_read(&r, options->words.items[i], &bad, err);
-        if (status == CNN_OK && !to->svg) cli_say_bad_lines(options->words.items[i], bad);
-    }
-    if (status == CNN_OK) status = roofline_make_roofs(&r, err);
-    if (status == CNN_OK && r.left_out > 0 && !to->svg)
-        table_put(stderr, "benchcnn: drawing %s; %d figure%s of others left out\n",
-                  roofline_machine(&r, machine, sizeof machine), r.left_out, r.left_out == 1 ? "" : "s");
-    if (status == CNN_OK) status = draw("roofline.gp", to, "", roofline_picture, &r, err);
-    roofline_free(&r);
-    return status;
-}
-
-/* ---- Rounding errors */
-
-static cnn_status plot_errors(const cli_options *options, const plot_to *to, cnn_error *err)
-{
-    errors_set set = {.impl = options->impl};
-    cnn_status status = CNN_OK;
-    for (int i = 1, bad; status == CNN_OK && i < options->words.count; i++) {
-        status = errors_read(&set, options->words.items[i], &bad, err);
-        if (status == CNN_OK && !to->svg) cli_say_bad_lines(options->words.items[i], bad);
-    }
-    if (status == CNN_OK) status = errors_check(&set, err);
-    if (status == CNN_OK) status = draw("errors.gp", to, "", errors_picture, &set, err);
-    errors_free(&set);
-    return status;
-}
-
-/* ---- The command */
-
-typedef cnn_status plot_kind(const cli_options *options, const plot_to *to, cnn_error *err);
-enum { KINDS = 9 };
-static const char *const kinds[KINDS] = {"curves", "workers", "ranks",    "goals", "sweep",
-                                         "bars",   "speedup", "roofline", "errors"};
-static plot_kind *const plots[KINDS] = {plot_curves, plot_workers, plot_ranks,    plot_goals, plot_sweep,
-                                        plot_bars,   plot_speedup, plot_roofline, plot_errors};
+enum { KINDS = 11 };
+static const char *const kinds[KINDS] = {"curves",  "workers",  "ranks", "goals",  "sweep", "bars",
+                                         "speedup", "roofline", "floor", "errors", "kills"};
+static plot_kind *const plots[KINDS] = {plot_curves,  plot_workers,  plot_ranks, plot_goals,  plot_sweep, plot_bars,
+                                        plot_speedup, plot_roofline, plot_floor, plot_errors, plot_kills};
 
 /* NULL: the word is a file, of epochs. */
 static plot_kind *kind_of(const char *word)
@@ -350,15 +68,17 @@ static cnn_status plot_what_is_there(const cli_options *options, const plot_to *
         own.words.count++;
         status = kind_of(held[0])(&own, to, err);
     }
-    for (int i = 1; status == CNN_OK && !options->quiet && i < count; i++)
+    for (int i = 1; status == CNN_OK && plot_says(to) && !options->quiet && i < count; i++)
         fprintf(stderr, "%s plot %s%s", i == 1 ? "beside this:" : ",", held[i], i == count - 1 ? "\n" : "");
     return status;
 }
 
 int cmd_plot(const cli_options *options, cnn_error *err)
 {
-    plot_to to = {.svg = NULL};
+    bool stale = false;
+    plot_to to = {.stale = options->dry_run ? &stale : NULL};
     plot_kind *draw_kind = kind_of(options->words.items[0]);
-    picture_name(options, options->words.items[draw_kind ? 1 : 0], to.name);
-    return (draw_kind ? draw_kind : plot_what_is_there)(options, &to, err) == CNN_OK ? EXIT_HELD : cli_fail(err);
+    plot_name(options, options->words.items[draw_kind ? 1 : 0], to.name);
+    const cnn_status status = (draw_kind ? draw_kind : plot_what_is_there)(options, &to, err);
+    return status != CNN_OK ? cli_fail(err) : stale ? EXIT_FAILED : EXIT_HELD;
 }

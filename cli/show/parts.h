@@ -18,7 +18,7 @@ cnn_status cli_plot_svg(const cli_options *options, int most, FILE *svg, cnn_err
 
 /* plot_kinds.c: the kinds of `plot` that the files words[0...] hold records for, the one to draw first; "": of epochs.
  * Those that take more than a look, `workers` and `speedup`, are not among them. */
-enum { PLOT_KINDS_MAX = 8 };
+enum { PLOT_KINDS_MAX = 10 };
 cnn_status cli_plot_kinds(const cli_options *options, const char *kinds[PLOT_KINDS_MAX], int *count, cnn_error *err);
 
 /* report_pictures.c: of kind `picture`: picture (a kind of `plot`, "" of epochs), file (of one file alone), and svg, or

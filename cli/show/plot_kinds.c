@@ -4,10 +4,10 @@
 
 #include <string.h>
 
-enum { EPOCHS, GOALS, SWEEPS, OPERATIONS, CEILINGS, OTHERS, CHECKS, LATER, RANKS, WHATS };
+enum { EPOCHS, GOALS, SWEEPS, OPERATIONS, CEILINGS, OTHERS, CHECKS, LATER, RANKS, PASSES, MUTANTS, WHATS };
 
 typedef struct holding {
-    int count[WHATS]; /* LATER: epochs behind the first of a training; RANKS: over several */
+    int count[WHATS]; /* LATER: epochs behind the first of a training; RANKS: over several; PASSES: of a layer */
 } holding;
 
 static cnn_status take(void *user, const cnn_record *record, cnn_error *err)
@@ -15,8 +15,8 @@ static cnn_status take(void *user, const cnn_record *record, cnn_error *err)
     static const struct {
         const char *kind;
         int what;
-    } kinds[] = {{"epoch", EPOCHS},   {"goal", GOALS},       {"sweep", SWEEPS}, {"peak", CEILINGS},
-                 {"process", OTHERS}, {"benchmark", OTHERS}, {"verify", CHECKS}};
+    } kinds[] = {{"epoch", EPOCHS},   {"goal", GOALS},       {"sweep", SWEEPS},  {"peak", CEILINGS},
+                 {"process", OTHERS}, {"benchmark", OTHERS}, {"verify", CHECKS}, {"kill", MUTANTS}};
     holding *h = user;
     cnn_error unknown;
     const char *kind = record_get_text(record, "kind");
@@ -27,6 +27,7 @@ static cnn_status take(void *user, const cnn_record *record, cnn_error *err)
     h->count[OPERATIONS] += timed && cnn_name_find(&cnn_op_names, kind, &unknown) >= 0;
     h->count[LATER] += strcmp(kind, "epoch") == 0 && record_get_real(record, "epoch") > 1;
     h->count[RANKS] += strcmp(kind, "epoch") == 0 && record_get_real(record, "ranks") > 1;
+    h->count[PASSES] += strcmp(kind, "profile") == 0 && record_get_real(record, "bytes") > 0;
     return CNN_OK;
 }
 
@@ -48,7 +49,9 @@ cnn_status cli_plot_kinds(const cli_options *o, const char *kinds[PLOT_KINDS_MAX
                              {"bars", h.count[OPERATIONS] + h.count[OTHERS] > 0},
                              {"curves", h.count[LATER] > 0},
                              {"roofline", h.count[OPERATIONS] > 0 && h.count[CEILINGS] > 0},
-                             {"errors", h.count[CHECKS] > 0}};
+                             {"floor", h.count[PASSES] > 0 && h.count[CEILINGS] > 0},
+                             {"errors", h.count[CHECKS] > 0},
+                             {"kills", h.count[MUTANTS] > 0}};
     *count = 0;
     for (int i = 0; i < PLOT_KINDS_MAX; i++)
         if (all[i].held) kinds[(*count)++] = all[i].name;

@@ -5,6 +5,7 @@
  * epochs of the same setting, where the file of --out holds any. */
 #include "cli/table.h"
 #include "parts.h"
+#include "verify/oracle/transforms.h"
 
 #include <math.h>
 
@@ -66,6 +67,13 @@ static cnn_record *begin(const train_run *r, int64_t epoch, const char *kind)
     return record;
 }
 
+/* Of a transform. */
+static void put_saved(cnn_record *record, const profile_row *row)
+{
+    const double saves = vf_transform_saves(&row->problem, &row->algorithm);
+    if (saves > 1.0) record_real(record, "products_saved", saves);
+}
+
 cnn_status train_report_profile(const train_run *r, int64_t epoch, const trainer_result *result, cnn_error *err)
 {
     const epoch_profile *e = trainer_profiled(r->trainer);
@@ -85,6 +93,8 @@ cnn_status train_report_profile(const train_run *r, int64_t epoch, const trainer
         record_real(record, "share", row->seconds / e->seconds);
         record_int(record, "times", row->calls);
         record_real(record, "flops", row->flops);
+        record_real(record, "bytes", row->bytes);
+        if (row->flops > 0.0) put_saved(record, row);
         status = record_write(sink, record, err);
     }
     if (status != CNN_OK) return status;

@@ -18,6 +18,7 @@ cnn_status profile_add(epoch_profile *p, const profile_row *row, cnn_error *err)
         if (!same_row(old, row)) continue;
         old->seconds += row->seconds;
         old->flops += row->flops;
+        old->bytes += row->bytes;
         old->calls += row->calls;
         p->latest = (int)(old - p->rows);
         return CNN_OK;

@@ -18,7 +18,10 @@ typedef struct profile_row {
     const char *layer, *pass; /* layer: the network's; pass: a direction's name in training, "test", or "" */
     char phase[32];           /* a kernel's or the operation's name; overhead: what it is */
     const char *choice;       /* (optional) what the plan settled on: whose kernel, which algorithm */
-    double seconds, flops;    /* flops: of all the layer's phases in this pass, at the first of them; else 0 */
+    double seconds;
+    double flops, bytes; /* of all the layer's phases in this pass, at the first of them; else 0. Compulsory bytes */
+    cnn_problem problem; /* of its first call; of a row that is no operation's all zeros, as the algorithm */
+    cnn_algorithm algorithm;
     int64_t calls;
     int place; /* rows stand in the network's order */
 } profile_row;

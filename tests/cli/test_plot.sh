@@ -34,6 +34,32 @@ picture="$tmp/a b's"
 sed 's/&apos;/'"'"'/g; s/&#39;/'"'"'/g' "$picture.svg" >"$tmp/svg"
 holds "the SVG" "$tmp/svg" "cpu:direct|cpu:im2col|fastest: 2.25 s, at batch 1000|ConvNetGo|GoCuNets|other hardware|It's a"
 
+# What it was drawn of stands in both as a mark, in a chunk of text and in metadata, and spoils neither.
+well_formed() { # NAME
+    command -v python3 >/dev/null || return 0
+    python3 - "$1" <<'P' || fail "$1 is not well formed"
+import struct, sys, xml.etree.ElementTree, zlib
+marks = {e.text for e in xml.etree.ElementTree.parse(sys.argv[1] + ".svg").iter() if e.tag.endswith("}metadata")}
+data, at, texts = open(sys.argv[1] + ".png", "rb").read(), 8, set()
+while at < len(data):
+    length, kind = struct.unpack(">I4s", data[at:at + 8])
+    whole = data[at + 4:at + 8 + length]
+    assert zlib.crc32(whole) == struct.unpack(">I", data[at + 8 + length:at + 12 + length])[0], kind
+    if kind == b"tEXt":
+        texts.add(whole[4:].split(b"\0")[1].decode())
+    at += 12 + length
+assert kind == b"IEND" and at == len(data) and len(marks) == 1 and marks == texts, (marks, texts)
+P
+}
+well_formed "$picture"
+"$benchcnn" plot "$tmp/a b's.jsonl" --dry-run >"$tmp/out" 2>"$tmp/err" && [ ! -s "$tmp/err" ] || fail "a new picture is not up to date: $(cat "$tmp/out" "$tmp/err")"
+[ "$(grep -c 'up to date$' "$tmp/out")" -eq 2 ] || fail "not both pictures are told of: $(cat "$tmp/out")"
+sed 's/"seconds":3.5/"seconds":3.6/' "$tmp/a b's.jsonl" >"$tmp/later.jsonl"
+PATH=/nonexistent "$benchcnn" plot "$tmp/later.jsonl" --out "$picture" --dry-run >"$tmp/out" 2>"$tmp/err"
+[ $? -eq 1 ] && [ ! -s "$tmp/err" ] && [ "$(grep -c 'OUT OF DATE' "$tmp/out")" -eq 2 ] || fail "pictures of other records: $(cat "$tmp/out" "$tmp/err")"
+"$benchcnn" plot "$tmp/later.jsonl" --dry-run >"$tmp/out" 2>&1
+[ $? -eq 1 ] && [ "$(grep -c MISSING "$tmp/out")" -eq 2 ] && [ ! -e "$tmp/later.svg" ] || fail "--dry-run of no picture: $(cat "$tmp/out")"
+
 # Another network: the published curves do not belong to it.
 records mine >"$tmp/mine.jsonl"
 "$benchcnn" plot "$tmp/mine.jsonl" --out "$tmp/two.svg" >/dev/null || fail "plot of another network"

@@ -96,5 +96,10 @@ for list in "$source"/tests/mutants/*.mutants "$source"/tests/mistakes/*.mutants
     done < <(awk -f "$here/mutants.awk" "$list")
 done
 
+# ---- The page is of the records that are kept.
+"$here/page.sh" "$source"/results/mutants/*.jsonl 2>&1 >"$tmp/page" | grep . && fail "the kept records do not prove the checks"
+diff "$source/docs/mutants.md" "$tmp/page" >"$tmp/out" ||
+    fail "docs/mutants.md is not of the records: tests/mutants/page.sh results/mutants/*.jsonl >docs/mutants.md: $(head -4 "$tmp/out")"
+
 [ $failures -eq 0 ] && echo "all held"
 exit $((failures > 0))

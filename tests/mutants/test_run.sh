@@ -53,7 +53,10 @@ expect 1 'there is no mutant other' other
 "$here/run.sh" "$tmp" caught cpu:naive --op conv >"$tmp/out" && fail "a control that fails holds"
 
 # The page: every check must have a mutant of its own, so that of one mutant cannot be all.
-matrix() { MUTANT_SECONDS=5 "$here/matrix.sh" "$tmp" "$1" >"$tmp/page" 2>"$tmp/err"; }
+matrix() {
+    MUTANT_SECONDS=5 "$here/matrix.sh" "$tmp" "$1" >"$tmp/records" 2>"$tmp/err" || return
+    "$here/page.sh" "$tmp/records" >"$tmp/page" 2>"$tmp/err"
+}
 ln -s "$benchcnn" "$tmp/control.cpu"
 matrix caught && fail "six checks without a mutant are taken for proved"
 grep -q '0 mutants not killed, 0 controls failed; checks without a mutant of their own: bound precision' "$tmp/err" || fail "$(cat "$tmp/err")"
@@ -69,6 +72,25 @@ matrix 'each.*' && fail "a control that fails: $(cat "$tmp/page")"
 grep -q '1 controls failed' "$tmp/err" || fail "$(cat "$tmp/err")"
 matrix no_such
 [ $? -eq 3 ] || fail "nothing ran"
+
+# A mutant that is not built is recorded as not run. Of two records of it, the one that ran counts, whichever comes last.
+mutant absent </dev/null && rm "$tmp/absent"
+cp "$benchcnn" "$tmp/control.cpu"
+matrix '*ht'
+"$here/matrix.sh" "$tmp" 'a*' >"$tmp/out" 2>&1
+[ $? -eq 3 ] || fail "a mutant that is not there ran: $(cat "$tmp/out")"
+cp "$tmp/records" "$tmp/first"
+MUTANT_SECONDS=5 "$here/matrix.sh" "$tmp" '[ac]*' >"$tmp/records" || fail "matrix.sh: $(cat "$tmp/records")"
+grep -q '^{"kind":"kill","mutant":"absent","impl":"cpu","algorithm":"naive","end":"not run","failed":"","passed":"","list":"other","asked":"--op conv ' "$tmp/records" || fail "$(cat "$tmp/records")"
+"$here/page.sh" "$tmp/records" >"$tmp/page" 2>/dev/null
+grep -q ' survived, 1 not run; ' "$tmp/page" && grep -qF '| `absent` |  |  |  |  |  |  |  | not run | test |' "$tmp/page" || fail "not run: $(cat "$tmp/page")"
+sed 's/"mutant":"caught"\(.*\)"end":"caught","failed":"exact"/"mutant":"caught"\1"end":"not run","failed":""/' "$tmp/records" >"$tmp/other"
+for order in "records other" "other records"; do
+    read -ra files <<<"$order"
+    "$here/page.sh" "${files[@]/#/$tmp/}" >"$tmp/page" 2>/dev/null
+    grep -qF '| `caught` | x | . |' "$tmp/page" || fail "in this order, $order, it did not run: $(cat "$tmp/page")"
+done
+"$benchcnn" check "$tmp/records" >"$tmp/out" 2>&1 || fail "records that are none: $(cat "$tmp/out")"
 
 [ $failures -eq 0 ] && echo "all held"
 exit $((failures > 0))

@@ -26,6 +26,9 @@ static profile_row row_of(const cnn_trainer *t, const step_call *call)
         const bool update = p->layer == OPTIMIZER_LAYER;
         phase = cnn_op_name(p->plan.problem.op);
         row.flops = cnn_flops(&p->plan.problem, p->plan.dir);
+        row.bytes = cnn_bytes(&p->plan.problem, p->plan.dir);
+        row.problem = p->plan.problem;
+        row.algorithm = p->plan.algorithm;
         row.choice = p->plan.choice;
         row.layer = update ? PROFILE_UPDATE : PROFILE_GRADIENTS;
         row.place = update ? PLACE_UPDATE : PLACE_GRADIENTS;
@@ -52,7 +55,7 @@ static cnn_status add_call(const cnn_trainer *t, const step_call *call, step_mar
     char whole[sizeof row.phase];
     memcpy(whole, row.phase, sizeof whole);
     row.calls = 1;
-    for (const cnn_lap *first = marks->next; marks->next < marks->end; row.flops = 0.0) {
+    for (const cnn_lap *first = marks->next; marks->next < marks->end; row.flops = row.bytes = 0.0) {
         const cnn_lap *lap = marks->next++;
         const bool end = lap->phase[0] == '\0', gap = end && lap > first;
         memcpy(row.phase, end ? whole : lap->phase, sizeof row.phase);

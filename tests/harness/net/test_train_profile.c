@@ -144,6 +144,7 @@ static void test_who_is_who(void **state)
         const profile_row *fwd = find(&out, "conv1", "FWD", "kernel"); /* a tick of the mock's clock each */
         assert_true(fabs(fwd->seconds - 1e-7 * TRAIN_STEPS) < 1e-12);
         assert_true(fwd->flops == 2.0 * TRAIN * 4 * 22 * 22 + TRAIN * 4.0 * 64); /* 22 taps a row fall inside */
+        assert_true(fwd->bytes == 4.0 * (TRAIN * (1 + 4) * 64 + TRAIN_STEPS * (4 * 9 + 4))); /* x and y; w and b */
     }
     dataset_free(&data);
 }

@@ -1,0 +1,142 @@
+/* plot_operations.c: the kinds of `plot` that show single operations, layers and checks. */
+#include "bench/figures/bars.h"
+#include "bench/figures/errors.h"
+#include "bench/figures/floors.h"
+#include "bench/figures/kills.h"
+#include "bench/figures/roofline.h"
+#include "bench/figures/sweeps.h"
+#include "cli/table.h"
+#include "parts.h"
+#include "plots.h"
+
+#include <string.h>
+
+/* ---- Speedups */
+
+cnn_status plot_speedup(const cli_options *options, const plot_to *to, cnn_error *err)
+{
+    speedup_set set = {.count = 0};
+    cnn_status status = cli_speedups(options, 1, plot_says(to), &set, err);
+    const bool epochs = speedup_has(&set, true), operations = speedup_has(&set, false);
+    if (status == CNN_OK && epochs) status = plot_draw("over_batch.gp", to, "", speedup_curves, &set, err);
+    if (status == CNN_OK && operations)
+        status = plot_draw("speedup_problems.gp", to, epochs ? "_problems" : "", speedup_bars, &set, err);
+    cli_speedups_end(options, &set);
+    return status;
+}
+
+/* ---- Times of single operations */
+
+cnn_status plot_bars(const cli_options *options, const plot_to *to, cnn_error *err)
+{
+    static bars_set set; /* large: kept off the stack */
+    cnn_status status = CNN_OK;
+    set = (bars_set){.impl = options->impl, .dir = options->dir};
+    for (int i = 1, bad; status == CNN_OK && i < options->words.count; i++) {
+        status = bars_read(&set, options->words.items[i], &bad, err);
+        if (status == CNN_OK && plot_says(to)) cli_say_bad_lines(options->words.items[i], bad);
+    }
+    if (status == CNN_OK) status = bars_make(&set, err);
+    if (status == CNN_OK && set.left_out > 0 && plot_says(to))
+        table_put(stderr, "benchcnn: drawing %s; %d figure%s of other machines left out\n", set.machine, set.left_out,
+                  set.left_out == 1 ? "" : "s");
+    if (status == CNN_OK) status = plot_draw("bars.gp", to, "", bars_picture, &set, err);
+    set.plans = true;
+    if (status == CNN_OK && !to->svg && bars_have_plans(&set))
+        status = plot_draw("bars.gp", to, "_plans", bars_picture, &set, err);
+    return status;
+}
+
+/* ---- Settings of an operation */
+
+cnn_status plot_sweep(const cli_options *options, const plot_to *to, cnn_error *err)
+{
+    sweeps_set set = {.match = options->match};
+    cnn_status status = CNN_OK;
+    for (int i = 1, bad; status == CNN_OK && i < options->words.count; i++) {
+        status = sweeps_read(&set, options->words.items[i], &bad, err);
+        if (status == CNN_OK && plot_says(to)) cli_say_bad_lines(options->words.items[i], bad);
+    }
+    if (status == CNN_OK) status = sweeps_make(&set, err);
+    if (status == CNN_OK && set.left_out > 0 && plot_says(to))
+        table_put(stderr, "benchcnn: drawing %s; %d point%s of other problems left out (--match chooses)\n",
+                  set.groups[0].name, set.left_out, set.left_out == 1 ? "" : "s");
+    if (status == CNN_OK)
+        status = plot_draw(sweeps_is_map(&set) ? "sweep_map.gp" : "sweep_line.gp", to, "", sweeps_picture, &set, err);
+    sweeps_free(&set);
+    return status;
+}
+
+/* ---- Roofline */
+
+cnn_status plot_roofline(const cli_options *options, const plot_to *to, cnn_error *err)
+{
+    static roofline r; /* large: kept off the stack */
+    char machine[2 * CNN_NAME_MAX];
+    cnn_status status = CNN_OK;
+    memset(&r, 0, sizeof r);
+    for (int i = 1; status == CNN_OK && i < options->words.count; i++) {
+        int bad = 0;
+        status = roofline_read(&r, options->words.items[i], &bad, err);
+        if (status == CNN_OK && plot_says(to)) cli_say_bad_lines(options->words.items[i], bad);
+    }
+    if (status == CNN_OK) status = roofline_make_roofs(&r, err);
+    if (status == CNN_OK && r.left_out > 0 && plot_says(to))
+        table_put(stderr, "benchcnn: drawing %s; %d figure%s of others left out\n",
+                  roofline_machine(&r, machine, sizeof machine), r.left_out, r.left_out == 1 ? "" : "s");
+    if (status == CNN_OK) status = plot_draw("roofline.gp", to, "", roofline_picture, &r, err);
+    roofline_free(&r);
+    return status;
+}
+
+/* ---- Layers and their floors */
+
+cnn_status plot_floor(const cli_options *options, const plot_to *to, cnn_error *err)
+{
+    static floors_set set; /* large: kept off the stack */
+    cnn_status status = CNN_OK;
+    memset(&set, 0, sizeof set);
+    for (int i = 1, bad; status == CNN_OK && i < options->words.count; i++) {
+        status = floors_read(&set, options->words.items[i], &bad, err);
+        if (status == CNN_OK && plot_says(to)) cli_say_bad_lines(options->words.items[i], bad);
+    }
+    if (status == CNN_OK) status = floors_make(&set, err);
+    if (status == CNN_OK && set.left_out > 0 && plot_says(to))
+        table_put(stderr, "benchcnn: drawing %s; %d pass%s of other networks, batches or machines left out\n", set.job,
+                  set.left_out, set.left_out == 1 ? "" : "es");
+    if (status == CNN_OK) status = plot_draw("floor.gp", to, "", floors_picture, &set, err);
+    floors_free(&set);
+    return status;
+}
+
+/* ---- Rounding errors */
+
+cnn_status plot_errors(const cli_options *options, const plot_to *to, cnn_error *err)
+{
+    errors_set set = {.impl = options->impl};
+    cnn_status status = CNN_OK;
+    for (int i = 1, bad; status == CNN_OK && i < options->words.count; i++) {
+        status = errors_read(&set, options->words.items[i], &bad, err);
+        if (status == CNN_OK && plot_says(to)) cli_say_bad_lines(options->words.items[i], bad);
+    }
+    if (status == CNN_OK) status = errors_check(&set, err);
+    if (status == CNN_OK) status = plot_draw("errors.gp", to, "", errors_picture, &set, err);
+    errors_free(&set);
+    return status;
+}
+
+/* ---- Mutants and checks */
+
+cnn_status plot_kills(const cli_options *options, const plot_to *to, cnn_error *err)
+{
+    kills_set set = {.count = 0};
+    cnn_status status = CNN_OK;
+    for (int i = 1, bad; status == CNN_OK && i < options->words.count; i++) {
+        status = kills_read(&set, options->words.items[i], &bad, err);
+        if (status == CNN_OK && plot_says(to)) cli_say_bad_lines(options->words.items[i], bad);
+    }
+    if (status == CNN_OK) status = kills_make(&set, err);
+    if (status == CNN_OK) status = plot_draw("kills.gp", to, "", kills_picture, &set, err);
+    kills_free(&set);
+    return status;
+}
