@@ -57,7 +57,8 @@ static void choose_tasks(mx_plan *m)
     m->n = (mx_cut){weights ? icg : turned ? channels : pixels, 2 * m->kernels->lanes, 1};
     m->k = (mx_cut){weights ? pixels : m->dir == CNN_BWD_D ? ocg : icg, MX_BLOCK, 1};
     cut(&m->n, want, packs_a(m) ? MOST_COLS : LEAST_COLS, MOST_COLS);
-    cut(&m->m, cpu_ceil_div(want, m->n.parts), LEAST_ROWS, MOST_ROWS);
+    cut(&m->m, cpu_ceil_div(want, m->n.parts), LEAST_ROWS,
+        packs_a(m) ? MOST_ROWS : cpu_clamp(MOST_ROWS * MOST_COLS / mx_most(m->n), MOST_ROWS, 4 * MOST_ROWS));
     if (weights) cut(&m->k, cpu_ceil_div(want, m->n.parts * m->m.parts), LEAST_TERMS, m->k.count);
 }
 

@@ -21,7 +21,7 @@ static const shape shapes[] = {
     {"pointwise, cropped", 1, 2, 3, 6, 5, 2, 1, 1, 1, 1, 0, 0, -2, -1, 0, 0},
     {"pointwise, cropped below", 1, 2, 3, 6, 5, 2, 1, 1, 1, 1, 0, 0, -2, 0, 0, 0},
     {"pointwise, strided, several images", 2, 9, 8, 7, 5, 6, 1, 1, 2, 3, 0, 0, 0, 0, 0, 0},
-    {"pointwise, blocks of terms", 1, 2, 270, 3, 3, 270, 1, 1, 1, 1, 0, 0, 0, 0, 0, 0},
+    {"pointwise, blocks of terms", 1, 1, 260, 2, 3, 260, 1, 1, 1, 1, 0, 0, 0, 0, 0, 0},
     {"pointwise, parts of rows and columns", 1, 1, 10, 10, 14, 200, 1, 1, 1, 1, 0, 0, 0, 0, 0, 0},
     {"pointwise, parts of the pixels", 1, 6, 12, 20, 20, 10, 1, 1, 1, 1, 0, 0, 0, 0, 0, 0},
     {"groups", 3, 2, 6, 5, 5, 9, 3, 2, 1, 2, 1, 0, 1, 1, 0, 0},
