@@ -1,6 +1,8 @@
 /* act.c: activations. The backward reads y, never x: so it is the same after a forward in place. */
 #include "onednn.h"
 
+#include "harness/cnn/half.h"
+
 /* What oneDNN is asked for, `alpha` and `beta` as it names them. */
 typedef struct function {
     dnnl_alg_kind_t forward, backward;
@@ -15,7 +17,7 @@ static function function_of(const cnn_act_desc *d)
     case CNN_ACT_LEAKY_RELU:
         return (function){dnnl_eltwise_relu, dnnl_eltwise_relu_use_dst_for_bwd, d->alpha, 0};
     case CNN_ACT_CLIPPED_RELU: /* clip_v2, since the derivative of clip is not 0 at the ceiling */
-        return (function){dnnl_eltwise_clip_v2, dnnl_eltwise_clip_v2_use_dst_for_bwd, 0, d->alpha};
+        return (function){dnnl_eltwise_clip_v2, dnnl_eltwise_clip_v2_use_dst_for_bwd, 0, cnn_act_ceiling(d)};
     case CNN_ACT_ELU:
         return (function){dnnl_eltwise_elu, dnnl_eltwise_elu_use_dst_for_bwd, d->alpha, 0};
     case CNN_ACT_SIGMOID:
@@ -32,7 +34,7 @@ void onednn_build_act(onednn_build *b)
     const cnn_act_desc *d = &b->request->problem->u.act;
     const function f = function_of(d);
     const onednn_shape shape = {4, {d->mb, d->ic, d->ih, d->iw}};
-    const onednn_md md = onednn_activations(b, &shape, onednn_tag(&shape, d->t.layout));
+    const onednn_md md = onednn_activations(b, CNN_PART_FACTOR, &shape, onednn_tag(&shape, d->t.layout));
     const bool linear = f.forward == dnnl_eltwise_linear;
     dnnl_primitive_desc_t made = NULL;
     if (b->status != CNN_OK) return;

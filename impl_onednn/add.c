@@ -5,7 +5,7 @@ void onednn_build_add(onednn_build *b)
 {
     const cnn_add_desc *d = &b->request->problem->u.add;
     const onednn_shape shape = {4, {d->mb, d->ic, d->ih, d->iw}};
-    const onednn_md md = onednn_activations(b, &shape, onednn_tag(&shape, d->t.layout));
+    const onednn_md md = onednn_activations(b, CNN_PART_FACTOR, &shape, onednn_tag(&shape, d->t.layout));
     dnnl_primitive_desc_t made = NULL;
     if (b->status != CNN_OK) return;
     const onednn_make how = onednn_how(b, NULL);

@@ -41,8 +41,8 @@ void onednn_build_batchnorm(onednn_build *b)
     const cnn_batchnorm_desc *d = &b->request->problem->u.batchnorm;
     const onednn_shape shape = {4, {d->mb, d->ic, d->ih, d->iw}};
     const dnnl_dims_t count = {d->ic};
-    const onednn_md md = onednn_activations(b, &shape, onednn_tag(&shape, d->t.layout));
-    const onednn_md channels = onednn_layout(b, 1, count, dnnl_a);
+    const onednn_md md = onednn_activations(b, CNN_PART_FACTOR, &shape, onednn_tag(&shape, d->t.layout));
+    const onednn_md channels = onednn_layout(b, dnnl_f32, 1, count, dnnl_a);
     dnnl_primitive_desc_t made = NULL;
     if (b->status != CNN_OK) return;
     onednn_make how = onednn_how(b, NULL);

@@ -21,8 +21,9 @@ typedef const dnnl_memory_desc_t *onednn_md;
 enum { ONEDNN_BACKWARD_WANTS_SHIFT = 1 };
 #endif
 
-/* f32, of so many dimensions, stored as `tag` says; to be freed. */
-dnnl_status_t onednn_md_make(int n_dims, const dnnl_dims_t dims, dnnl_format_tag_t tag, onednn_md *md);
+/* Of so many dimensions, stored as `tag` says; to be freed. */
+dnnl_status_t onednn_md_make(int n_dims, const dnnl_dims_t dims, dnnl_data_type_t type, dnnl_format_tag_t tag,
+                             onednn_md *md);
 void onednn_md_free(onednn_md md);
 
 /* A convolution, or a pooling without w and b; FC: the descriptors alone. Gradients stand in their values' places. */
@@ -32,11 +33,16 @@ typedef struct onednn_window {
     dnnl_dims_t kernel, stride, dilation, left, right;
 } onednn_window;
 
-/* What all of them take. `forward`: the descriptor of the forward, where the backward must fit it. */
+/* What all of them take. `forward`: the descriptor of the forward, where the backward must fit it. `takes` may be NULL;
+ * of a forward of conv and FC it says whether a kernel will do, by its name: the first one is made of which it says
+ * yes.
+ */
 typedef struct onednn_make {
     dnnl_engine_t engine;
     const_dnnl_primitive_attr_t attr;
     const_dnnl_primitive_desc_t forward;
+    bool (*takes)(void *user, const char *kernel);
+    void *user;
 } onednn_make;
 
 dnnl_status_t onednn_make_conv(const onednn_make *, cnn_dir, const onednn_window *, dnnl_primitive_desc_t *);
@@ -52,5 +58,18 @@ dnnl_status_t onednn_make_batchnorm(const onednn_make *, cnn_dir, bool inference
                                     dnnl_primitive_desc_t *);
 dnnl_status_t onednn_make_add(const onednn_make *, onednn_md md, dnnl_primitive_desc_t *);
 dnnl_status_t onednn_append_sum(dnnl_post_ops_t);
+
+/* The zero point of DNNL_ARG_SRC or DNNL_ARG_DST, which is an argument when it runs. */
+dnnl_status_t onednn_set_zero_point(dnnl_primitive_attr_t, int arg);
+
+/* ---- Of both versions. */
+
+static inline bool onednn_takes(const onednn_make *m, const_dnnl_primitive_desc_t pd)
+{
+    const char *name = NULL;
+    if (m->takes == NULL) return true;
+    return dnnl_primitive_desc_query(pd, dnnl_query_impl_info_str, 0, (void *)&name) == dnnl_success && name != NULL &&
+           m->takes(m->user, name);
+}
 
 #endif

@@ -3,11 +3,12 @@
 
 #include <stdlib.h>
 
-dnnl_status_t onednn_md_make(int n_dims, const dnnl_dims_t dims, dnnl_format_tag_t tag, onednn_md *md)
+dnnl_status_t onednn_md_make(int n_dims, const dnnl_dims_t dims, dnnl_data_type_t type, dnnl_format_tag_t tag,
+                             onednn_md *md)
 {
     dnnl_memory_desc_t *made = malloc(sizeof *made);
     *md = made;
-    return made == NULL ? dnnl_out_of_memory : dnnl_memory_desc_init_by_tag(made, n_dims, dims, dnnl_f32, tag);
+    return made == NULL ? dnnl_out_of_memory : dnnl_memory_desc_init_by_tag(made, n_dims, dims, type, tag);
 }
 
 void onednn_md_free(onednn_md md) { free((void *)(uintptr_t)md); }
@@ -15,8 +16,18 @@ void onednn_md_free(onednn_md md) { free((void *)(uintptr_t)md); }
 static dnnl_status_t make(const onednn_make *m, dnnl_status_t described, const_dnnl_op_desc_t desc,
                           dnnl_primitive_desc_t *pd)
 {
+    dnnl_primitive_desc_iterator_t all = NULL;
     if (described != dnnl_success) return described;
-    return dnnl_primitive_desc_create(pd, desc, m->attr, m->engine, m->forward);
+    if (m->takes == NULL) return dnnl_primitive_desc_create(pd, desc, m->attr, m->engine, m->forward);
+    dnnl_status_t status = dnnl_primitive_desc_iterator_create(&all, desc, m->attr, m->engine, m->forward);
+    for (bool taken = false; status == dnnl_success && !taken;) {
+        *pd = dnnl_primitive_desc_iterator_fetch(all);
+        taken = onednn_takes(m, *pd);
+        if (!taken) (void)dnnl_primitive_desc_destroy(*pd);
+        if (!taken) status = dnnl_primitive_desc_iterator_next(all);
+    }
+    if (all != NULL) (void)dnnl_primitive_desc_iterator_destroy(all);
+    return status == dnnl_iterator_ends ? dnnl_unimplemented : status;
 }
 
 dnnl_status_t onednn_make_conv(const onednn_make *m, cnn_dir dir, const onednn_window *d, dnnl_primitive_desc_t *pd)
@@ -96,3 +107,9 @@ dnnl_status_t onednn_make_add(const onednn_make *m, onednn_md md, dnnl_primitive
 }
 
 dnnl_status_t onednn_append_sum(dnnl_post_ops_t ops) { return dnnl_post_ops_append_sum(ops, 1); }
+
+dnnl_status_t onednn_set_zero_point(dnnl_primitive_attr_t attr, int arg)
+{
+    const int32_t at_run_time = DNNL_RUNTIME_S32_VAL;
+    return dnnl_primitive_attr_set_zero_points(attr, arg, 1, 0, &at_run_time);
+}

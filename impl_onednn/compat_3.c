@@ -1,10 +1,11 @@
 /* compat_3.c: oneDNN 3.x. */
 #include "compat.h"
 
-dnnl_status_t onednn_md_make(int n_dims, const dnnl_dims_t dims, dnnl_format_tag_t tag, onednn_md *md)
+dnnl_status_t onednn_md_make(int n_dims, const dnnl_dims_t dims, dnnl_data_type_t type, dnnl_format_tag_t tag,
+                             onednn_md *md)
 {
     dnnl_memory_desc_t made = NULL;
-    const dnnl_status_t status = dnnl_memory_desc_create_with_tag(&made, n_dims, dims, dnnl_f32, tag);
+    const dnnl_status_t status = dnnl_memory_desc_create_with_tag(&made, n_dims, dims, type, tag);
     *md = made;
     return status;
 }
@@ -14,12 +15,23 @@ void onednn_md_free(onednn_md md)
     if (md != NULL) (void)dnnl_memory_desc_destroy((dnnl_memory_desc_t)(uintptr_t)md);
 }
 
+/* From the descriptor of the first kernel to that of the first one that will do. */
+static dnnl_status_t pick(const onednn_make *m, dnnl_status_t status, dnnl_primitive_desc_t *pd)
+{
+    if (status != dnnl_success) return status;
+    while (status == dnnl_success && !onednn_takes(m, *pd)) status = dnnl_primitive_desc_next_impl(*pd);
+    if (status != dnnl_success) (void)dnnl_primitive_desc_destroy(*pd);
+    return status == dnnl_last_impl_reached ? dnnl_unimplemented : status;
+}
+
 dnnl_status_t onednn_make_conv(const onednn_make *m, cnn_dir dir, const onednn_window *d, dnnl_primitive_desc_t *pd)
 {
     if (dir == CNN_FWD)
-        return dnnl_convolution_forward_primitive_desc_create(pd, m->engine, dnnl_forward_training, d->algorithm, d->x,
-                                                              d->w, d->b, d->y, d->stride, d->dilation, d->left,
-                                                              d->right, m->attr);
+        return pick(m,
+                    dnnl_convolution_forward_primitive_desc_create(pd, m->engine, dnnl_forward_training, d->algorithm,
+                                                                   d->x, d->w, d->b, d->y, d->stride, d->dilation,
+                                                                   d->left, d->right, m->attr),
+                    pd);
     if (dir == CNN_BWD_D)
         return dnnl_convolution_backward_data_primitive_desc_create(pd, m->engine, d->algorithm, d->x, d->w, d->y,
                                                                     d->stride, d->dilation, d->left, d->right,
@@ -32,8 +44,10 @@ dnnl_status_t onednn_make_conv(const onednn_make *m, cnn_dir dir, const onednn_w
 dnnl_status_t onednn_make_fc(const onednn_make *m, cnn_dir dir, const onednn_window *d, dnnl_primitive_desc_t *pd)
 {
     if (dir == CNN_FWD)
-        return dnnl_inner_product_forward_primitive_desc_create(pd, m->engine, dnnl_forward_training, d->x, d->w, d->b,
-                                                                d->y, m->attr);
+        return pick(m,
+                    dnnl_inner_product_forward_primitive_desc_create(pd, m->engine, dnnl_forward_training, d->x, d->w,
+                                                                     d->b, d->y, m->attr),
+                    pd);
     if (dir == CNN_BWD_D)
         return dnnl_inner_product_backward_data_primitive_desc_create(pd, m->engine, d->x, d->w, d->y, m->forward,
                                                                       m->attr);
@@ -82,4 +96,9 @@ dnnl_status_t onednn_make_add(const onednn_make *m, onednn_md md, dnnl_primitive
 dnnl_status_t onednn_append_sum(dnnl_post_ops_t ops)
 {
     return dnnl_post_ops_append_sum(ops, 1, 0, dnnl_data_type_undef);
+}
+
+dnnl_status_t onednn_set_zero_point(dnnl_primitive_attr_t attr, int arg)
+{
+    return dnnl_primitive_attr_set_zero_points_mask(attr, arg, 0);
 }

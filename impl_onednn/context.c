@@ -31,6 +31,27 @@ void onednn_threads_end(const onednn_context *c, int before)
     if (before != c->threads) omp_set_num_threads(before);
 }
 
+const char *onednn_isa(void)
+{
+    static const char prefix[] = "cpu_isa_";
+    const char *name = dnnl_cpu_isa2str(dnnl_get_effective_cpu_isa());
+    return strncmp(name, prefix, sizeof prefix - 1) == 0 ? name + sizeof prefix - 1 : name;
+}
+
+bool onednn_has_half(void)
+{
+    const dnnl_cpu_isa_t isa = dnnl_get_effective_cpu_isa();
+    return isa != dnnl_cpu_isa_sse41 && isa != dnnl_cpu_isa_avx && isa != dnnl_cpu_isa_avx2 &&
+           isa != dnnl_cpu_isa_avx2_vnni;
+}
+
+bool onednn_has_vnni(void)
+{
+    const dnnl_cpu_isa_t isa = dnnl_get_effective_cpu_isa();
+    return isa != dnnl_cpu_isa_sse41 && isa != dnnl_cpu_isa_avx && isa != dnnl_cpu_isa_avx2 &&
+           isa != dnnl_cpu_isa_avx512_core;
+}
+
 cnn_status onednn_fail(dnnl_status_t status, const char *what, cnn_error *err)
 {
     const dnnl_version_t *v = dnnl_version();

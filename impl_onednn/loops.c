@@ -107,12 +107,15 @@ static void copy_runs(const void *job, int64_t first, int64_t last, int64_t task
     for (int i = 0; i < j->d->n_inputs; i++) all += j->d->ic[i] * j->pixels;
     for (int i = 0; i < j->d->n_inputs; i++) {
         const int64_t part = j->d->ic[i] * j->pixels;
-        const size_t bytes = (size_t)part * sizeof(float);
+        const int64_t size = (int64_t)cnn_dtype_size(j->d->t.dtype);
+        const size_t bytes = (size_t)(part * size);
         for (int64_t run = first; run < last; run++)
             if (j->join != NULL)
-                memcpy((float *)j->join->y + run * all + at, (const float *)j->join->x[i] + run * part, bytes);
+                memcpy((char *)j->join->y + (run * all + at) * size, (const char *)j->join->x[i] + run * part * size,
+                       bytes);
             else if (j->split->dx[i] != NULL)
-                memcpy((float *)j->split->dx[i] + run * part, (const float *)j->split->dy + run * all + at, bytes);
+                memcpy((char *)j->split->dx[i] + run * part * size,
+                       (const char *)j->split->dy + (run * all + at) * size, bytes);
         at += part;
     }
 }

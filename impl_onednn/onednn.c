@@ -14,9 +14,11 @@ static const cnn_algorithm algorithms[ONEDNN_ALGORITHM_COUNT] = {
     {"any",
      "conv and FC in the layouts that oneDNN chooses, reordered from and to the tensors' own in every call; all else "
      "in the tensors' own",
-     WEIGHTED | BY_ONEDNN, 0, 1, ONEDNN_ANY},
-    {"nchw", "activations in NCHW, as they are or reordered; weights as oneDNN chooses", WEIGHTED, 0, 1, ONEDNN_NCHW},
-    {"nhwc", "activations in NHWC, as they are or reordered; weights as oneDNN chooses", WEIGHTED, 0, 1, ONEDNN_NHWC},
+     WEIGHTED | BY_ONEDNN, CNN_ALGO_REPLACES, 1, ONEDNN_ANY},
+    {"nchw", "activations in NCHW, as they are or reordered; weights as oneDNN chooses", WEIGHTED, CNN_ALGO_REPLACES, 1,
+     ONEDNN_NCHW},
+    {"nhwc", "activations in NHWC, as they are or reordered; weights as oneDNN chooses", WEIGHTED, CNN_ALGO_REPLACES, 1,
+     ONEDNN_NHWC},
     {"winograd", "oneDNN's Winograd, F(4x4,3x3)", CONVS, CNN_ALGO_TRANSFORMS, 96, ONEDNN_WINOGRAD},
     {"loops", "what oneDNN has no primitive for: loops of ours on its threads", LOOPS, CNN_ALGO_DETERMINISTIC, 1,
      ONEDNN_LOOPS},
@@ -72,6 +74,7 @@ const cnn_impl *cnn_impl_onednn(void)
         .release = onednn_release,
         .ops = &ops,
         .profile = &onednn_profile,
+        .dtypes = (1u << CNN_DTYPE_COUNT) - 1, /* what is not taken, `supports` refuses with the reason */
     };
     return &impl;
 }

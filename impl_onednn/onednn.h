@@ -41,6 +41,12 @@ void onednn_describe(cnn_context *, cnn_put_fn *, void *user);
 int onednn_threads_begin(const onednn_context *);
 void onednn_threads_end(const onednn_context *, int before);
 
+/* What oneDNN computes with here: "avx2"; whether that has VNNI, which adds up products of integers in 32 bits, and
+ * types of 16 bits. */
+const char *onednn_isa(void);
+bool onednn_has_vnni(void);
+bool onednn_has_half(void);
+
 /* "cannot WHAT: oneDNN says unimplemented". UNSUPPORTED where oneDNN has no kernel, or does not take the arguments. */
 cnn_status onednn_fail(dnnl_status_t, const char *what, cnn_error *);
 
@@ -65,6 +71,9 @@ typedef enum onednn_slot {
     ONEDNN_DBETA,
     ONEDNN_MEAN,
     ONEDNN_VARIANCE,
+    ONEDNN_SCALE, /* of a quantized result, and the zero points */
+    ONEDNN_ZERO_X,
+    ONEDNN_ZERO_Y,
     ONEDNN_SLOT_COUNT,
     ONEDNN_INSIDE = ONEDNN_SLOT_COUNT, /* the workspace */
     ONEDNN_SCRATCH                     /* behind it, what is one step's only */
@@ -94,6 +103,7 @@ typedef struct onednn_program {
     onednn_memory memories[ONEDNN_MAX_MEMORIES];
     onednn_step steps[ONEDNN_MAX_STEPS];
     char choice[CNN_NAME_MAX]; /* oneDNN's name of the kernel */
+    int32_t zero_x, zero_y;
 } onednn_program;
 
 /* While a program is built. The first failure stays in `status` and `err`; what is asked for after it does nothing. */
@@ -105,6 +115,8 @@ typedef struct onednn_build {
     cnn_error *err;
     onednn_program *program;
     dnnl_primitive_attr_t plain, sum; /* attributes; sum: the result is added to what stands there */
+    dnnl_primitive_attr_t quantized;  /* NULL: the operation's are `plain` */
+    char passed_over[CNN_NAME_MAX];   /* the first kernel that would not do; or "" */
     int n_mds, n_pds;
     onednn_md mds[ONEDNN_MAX_MEMORIES];
     dnnl_primitive_desc_t pds[ONEDNN_MAX_STEPS + 1];
@@ -118,21 +130,19 @@ cnn_status onednn_build_program(const onednn_context *, const cnn_request *, boo
 void onednn_free_program(onednn_program *);
 
 /* A layout, kept until the program is built. */
-onednn_md onednn_layout(onednn_build *, int n_dims, const dnnl_dims_t dims, dnnl_format_tag_t tag);
+onednn_md onednn_layout(onednn_build *, dnnl_data_type_t, int n_dims, const dnnl_dims_t dims, dnnl_format_tag_t tag);
 /* Keeps the descriptor that a compat.h function made, or notes the failure: "conv FWD". */
 dnnl_primitive_desc_t onednn_keep(onednn_build *, dnnl_status_t, dnnl_primitive_desc_t);
-onednn_make onednn_how(const onednn_build *, const_dnnl_primitive_desc_t forward);
+onednn_make onednn_how(onednn_build *, const_dnnl_primitive_desc_t forward);
 void onednn_refuse(onednn_build *, cnn_status, const char *format, ...) __attribute__((format(printf, 3, 4)));
 
+/* Notes what oneDNN says of the operation, or of `part` ("a reorder of ") of it. */
+void onednn_failed(onednn_build *, dnnl_status_t, const char *part);
+
 /* Memory as an index; -1 after a failure. */
+int onednn_memory_add(onednn_build *, onednn_slot, bool aside, onednn_md);
 int onednn_argument(onednn_build *, onednn_slot, onednn_md);
 int onednn_inside(onednn_build *, onednn_md);
-/* The argument of the call, that is stored as `given`, in the layout `wanted`: reordered where these differ. */
-int onednn_input(onednn_build *, onednn_slot, onednn_md given, onednn_md wanted);
-/* What the next step is to write as `made`: onednn_deliver() brings it to the argument, by `beta`. */
-int onednn_result(onednn_build *, onednn_slot, onednn_md given, onednn_md made);
-void onednn_deliver(onednn_build *);
-
 /* A step: n pairs of DNNL_ARG_* and a memory. */
 typedef struct onednn_use {
     int arg, memory;
@@ -140,6 +150,14 @@ typedef struct onednn_use {
 void onednn_step_add(onednn_build *, onednn_when, const char *phase, dnnl_primitive_desc_t, const onednn_use *, int n);
 /* The same of the operation itself: its kernel's name is the program's choice. */
 void onednn_operation(onednn_build *, dnnl_primitive_desc_t, const onednn_use *, int n);
+
+/* ---- reorder.c */
+
+/* The argument of the call, that is stored as `given`, in the layout `wanted`: reordered where these differ. */
+int onednn_input(onednn_build *, onednn_slot, onednn_md given, onednn_md wanted);
+/* What the next step is to write as `made`: onednn_deliver() brings it to the argument, by `beta`. */
+int onednn_result(onednn_build *, onednn_slot, onednn_md given, onednn_md made);
+void onednn_deliver(onednn_build *);
 
 /* ---- run.c */
 
@@ -167,8 +185,26 @@ typedef struct onednn_shape {
     int n_dims; /* 2: (n, c); 4; 5 */
     dnnl_dims_t dims;
 } onednn_shape;
-onednn_md onednn_activations(onednn_build *, const onednn_shape *, dnnl_format_tag_t tag);
+/* In the type that this part of the problem has: without joined types that of all of them. */
+onednn_md onednn_activations(onednn_build *, cnn_part, const onednn_shape *, dnnl_format_tag_t tag);
 dnnl_format_tag_t onednn_tag(const onednn_shape *, cnn_layout);
+dnnl_data_type_t onednn_type(const onednn_build *, cnn_part);
+
+/* ---- limits.c */
+
+/* Refuses what oneDNN's convolutions and FC cannot do, or do not do right. */
+void onednn_check_weighted(onednn_build *, const cnn_conv_desc *);
+
+/* ---- whole.c: products of integers, and results of 8 bits. */
+
+/* Sets the attributes of a result of 8 bits, y being of so many dimensions, and writes the arguments that come of them
+ * to `uses`: ONEDNN_MAX_QUANTIZED at most. Returns how many. */
+enum { ONEDNN_MAX_QUANTIZED = 3 };
+int onednn_quantize(onednn_build *, const cnn_conv_desc *, int n_dims, onednn_use *uses);
+/* A onednn_make.takes: user is the build. */
+bool onednn_whole_takes(void *user, const char *kernel);
+/* Adds the bias to sums of s32. */
+void onednn_whole_bias(const onednn_context *, const cnn_problem *, const cnn_weighted_args *);
 
 /* ---- The operations: what puts a program together, and the slots. */
 

@@ -11,20 +11,46 @@ dnnl_format_tag_t onednn_tag(const onednn_shape *s, cnn_layout layout)
     return nchw[s->n_dims - 1];
 }
 
-onednn_md onednn_activations(onednn_build *b, const onednn_shape *s, dnnl_format_tag_t tag)
+dnnl_data_type_t onednn_type(const onednn_build *b, cnn_part part)
 {
-    return onednn_layout(b, s->n_dims, s->dims, tag);
+    switch (cnn_part_dtype(b->request->problem->u.type.dtype, part)) {
+    case CNN_F16:
+        return dnnl_f16;
+    case CNN_BF16:
+        return dnnl_bf16;
+    case CNN_U8:
+        return dnnl_u8;
+    case CNN_S8:
+        return dnnl_s8;
+    case CNN_S32:
+        return dnnl_s32;
+    default:
+        return dnnl_f32;
+    }
+}
+
+onednn_md onednn_activations(onednn_build *b, cnn_part part, const onednn_shape *s, dnnl_format_tag_t tag)
+{
+    return onednn_layout(b, onednn_type(b, part), s->n_dims, s->dims, tag);
 }
 
 static size_t workspace_of(const onednn_program *p) { return p->workspace + p->scratch; }
 
 /* What neither oneDNN nor the loops here have. */
-static cnn_status check_kinds(const cnn_problem *p, cnn_error *err)
+static cnn_status check_kinds(const cnn_problem *p, int64_t id, cnn_error *err)
 {
     const char *none = p->op == CNN_OP_ACT && p->u.act.kind == CNN_ACT_SELU                   ? "activation selu"
                        : p->op == CNN_OP_LOSS && p->u.loss.kind == CNN_LOSS_SOFTMAX_QUADRATIC ? "loss softmax_quadratic"
                        : p->op == CNN_OP_OPTIMIZER && p->u.optimizer.kind == CNN_NADAM        ? "optimizer nadam"
                                                                                               : NULL;
+    const cnn_dtype dtype = p->u.type.dtype;
+    if (dtype == CNN_F64) return CNN_FAIL(err, CNN_UNSUPPORTED, "oneDNN has no f64 on the CPU");
+    if (dtype != CNN_F32 && id == ONEDNN_WINOGRAD)
+        return CNN_FAIL(err, CNN_UNSUPPORTED, "winograd in %s: impl onednn asks oneDNN for Winograd in f32 only",
+                        cnn_dtype_name(dtype));
+    if (dtype != CNN_F32 && id == ONEDNN_LOOPS && p->op != CNN_OP_CONCAT)
+        return CNN_FAIL(err, CNN_UNSUPPORTED, "%s in %s: the loops of impl onednn compute in f32; impl cpu has it",
+                        cnn_op_name(p->op), cnn_dtype_name(dtype));
     return none == NULL ? CNN_OK : CNN_FAIL(err, CNN_UNSUPPORTED, "impl onednn has no %s; impl cpu has it", none);
 }
 
@@ -33,12 +59,10 @@ cnn_status onednn_supports(cnn_context *context, const cnn_request *r, cnn_error
 {
     const cnn_type *t = &r->problem->u.type;
     onednn_program program = {.n_steps = 0};
-    if (t->dtype != CNN_F32)
-        return CNN_FAIL(err, CNN_UNSUPPORTED, "oneDNN has no %s on the CPU", cnn_dtype_name(t->dtype));
     if (t->math != CNN_MATH_F32)
         return CNN_FAIL(err, CNN_UNSUPPORTED, "math %s: impl onednn asks oneDNN for strict f32",
                         cnn_math_name(t->math));
-    cnn_status status = check_kinds(r->problem, err);
+    cnn_status status = check_kinds(r->problem, r->algorithm->id, err);
     if (status != CNN_OK || r->algorithm->id == ONEDNN_LOOPS) return status;
     status = onednn_build_program((const onednn_context *)context, r, true, &program, err);
     if (status != CNN_OK) return err->status = CNN_UNSUPPORTED;

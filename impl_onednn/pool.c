@@ -44,8 +44,8 @@ void onednn_build_pool(onednn_build *b)
     const onednn_shape x = {4, {d->mb, d->ic, d->ih, d->iw}}, y = {4, {d->mb, d->ic, d->oh, d->ow}};
     const bool backward = b->request->dir != CNN_FWD;
     onednn_window o = {.algorithm = kind_of(d->kind),
-                       .x = onednn_activations(b, &x, onednn_tag(&x, d->t.layout)),
-                       .y = onednn_activations(b, &y, onednn_tag(&y, d->t.layout)),
+                       .x = onednn_activations(b, CNN_PART_FACTOR, &x, onednn_tag(&x, d->t.layout)),
+                       .y = onednn_activations(b, CNN_PART_FACTOR, &y, onednn_tag(&y, d->t.layout)),
                        .kernel = {d->kh, d->kw},
                        .stride = {d->sh, d->sw},
                        .dilation = {d->dh, d->dw},

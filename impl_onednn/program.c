@@ -1,6 +1,8 @@
 /* program.c: a plan's steps and memory, put together. */
 #include "onednn.h"
 
+#include "harness/base/text.h"
+
 #include <stdarg.h>
 
 void onednn_refuse(onednn_build *b, cnn_status status, const char *format, ...)
@@ -14,19 +16,27 @@ void onednn_refuse(onednn_build *b, cnn_status status, const char *format, ...)
     b->status = CNN_FAIL(b->err, status, "%s", text);
 }
 
-/* `part`: "", or what it is of the operation. */
-static void failed_part(onednn_build *b, dnnl_status_t status, const char *part)
+void onednn_failed(onednn_build *b, dnnl_status_t status, const char *part)
 {
-    char what[64];
+    char what[CNN_MESSAGE_MAX] = "";
     const cnn_request *r = b->request;
+    const cnn_dtype dtype = r->problem->u.type.dtype;
     if (b->status != CNN_OK) return;
-    snprintf(what, sizeof what, "%s%s %s by %.32s", part, cnn_op_name(r->problem->op), cnn_dir_name(r->dir),
-             r->algorithm->name);
+    cnn_append(what, sizeof what, "%s%s %s by %.32s", part, cnn_op_name(r->problem->op), cnn_dir_name(r->dir),
+               r->algorithm->name);
+    if (dtype != CNN_F32)
+        cnn_append(what, sizeof what, " in %s on this processor (%s", cnn_dtype_name(dtype), onednn_isa());
+    if (dtype != CNN_F32 && !cnn_sums_whole(dtype) && !onednn_has_half())
+        cnn_append(what, sizeof what, "; types of 16 bits need avx512_core or newer");
+    if (dtype != CNN_F32) cnn_append(what, sizeof what, ")");
+    if (b->passed_over[0] != '\0')
+        cnn_append(what, sizeof what, ", but for %s, which would saturate sums of pairs", b->passed_over);
     b->status = onednn_fail(status, what, b->err);
 }
-static void failed(onednn_build *b, dnnl_status_t status) { failed_part(b, status, ""); }
+static void failed(onednn_build *b, dnnl_status_t status) { onednn_failed(b, status, ""); }
 
-onednn_md onednn_layout(onednn_build *b, int n_dims, const dnnl_dims_t dims, dnnl_format_tag_t tag)
+onednn_md onednn_layout(onednn_build *b, dnnl_data_type_t type, int n_dims, const dnnl_dims_t dims,
+                        dnnl_format_tag_t tag)
 {
     if (b->status != CNN_OK) return NULL;
     if (b->n_mds == ONEDNN_MAX_MEMORIES) {
@@ -34,7 +44,7 @@ onednn_md onednn_layout(onednn_build *b, int n_dims, const dnnl_dims_t dims, dnn
         return NULL;
     }
     onednn_md *md = &b->mds[b->n_mds++];
-    const dnnl_status_t status = onednn_md_make(n_dims, dims, tag, md);
+    const dnnl_status_t status = onednn_md_make(n_dims, dims, type, tag, md);
     if (status != dnnl_success) failed(b, status);
     return *md;
 }
@@ -54,9 +64,12 @@ dnnl_primitive_desc_t onednn_keep(onednn_build *b, dnnl_status_t status, dnnl_pr
     return b->pds[b->n_pds++] = pd;
 }
 
-onednn_make onednn_how(const onednn_build *b, const_dnnl_primitive_desc_t forward)
+onednn_make onednn_how(onednn_build *b, const_dnnl_primitive_desc_t forward)
 {
-    return (onednn_make){b->c->engine, b->plain, forward};
+    onednn_make how = {
+        .engine = b->c->engine, .attr = b->quantized != NULL ? b->quantized : b->plain, .forward = forward};
+    if (cnn_sums_whole(b->request->problem->u.type.dtype)) how.takes = onednn_whole_takes, how.user = b;
+    return how;
 }
 
 /* Room in the workspace or, for a scratchpad, behind it. */
@@ -69,7 +82,7 @@ static size_t take(onednn_build *b, size_t *used, size_t bytes)
     return at;
 }
 
-static int memory_add(onednn_build *b, onednn_slot slot, bool aside, onednn_md md)
+int onednn_memory_add(onednn_build *b, onednn_slot slot, bool aside, onednn_md md)
 {
     onednn_program *p = b->program;
     if (b->status != CNN_OK || md == NULL) return -1;
@@ -91,8 +104,8 @@ static int memory_add(onednn_build *b, onednn_slot slot, bool aside, onednn_md m
     return p->n_memories++;
 }
 
-int onednn_argument(onednn_build *b, onednn_slot slot, onednn_md md) { return memory_add(b, slot, false, md); }
-int onednn_inside(onednn_build *b, onednn_md md) { return memory_add(b, ONEDNN_INSIDE, false, md); }
+int onednn_argument(onednn_build *b, onednn_slot slot, onednn_md md) { return onednn_memory_add(b, slot, false, md); }
+int onednn_inside(onednn_build *b, onednn_md md) { return onednn_memory_add(b, ONEDNN_INSIDE, false, md); }
 
 void onednn_step_add(onednn_build *b, onednn_when when, const char *phase, dnnl_primitive_desc_t pd,
                      const onednn_use *uses, int n)
@@ -106,7 +119,7 @@ void onednn_step_add(onednn_build *b, onednn_when when, const char *phase, dnnl_
     for (int i = 0; b->status == CNN_OK && i < n; i++)
         if (uses[i].memory >= 0) all[count++] = uses[i];
     if (scratch != NULL && dnnl_memory_desc_get_size(scratch) > 0)
-        all[count++] = (onednn_use){DNNL_ARG_SCRATCHPAD, memory_add(b, ONEDNN_SCRATCH, false, scratch)};
+        all[count++] = (onednn_use){DNNL_ARG_SCRATCHPAD, onednn_memory_add(b, ONEDNN_SCRATCH, false, scratch)};
     if (p->n_steps == ONEDNN_MAX_STEPS) onednn_refuse(b, CNN_INTERNAL, "a program of more than %d steps", p->n_steps);
     if (b->status != CNN_OK) return;
     onednn_step *s = &p->steps[p->n_steps++];
@@ -124,48 +137,4 @@ void onednn_operation(onednn_build *b, dnnl_primitive_desc_t pd, const onednn_us
     if (dnnl_primitive_desc_query(pd, dnnl_query_impl_info_str, 0, (void *)&name) == dnnl_success && name != NULL)
         snprintf(b->program->choice, sizeof b->program->choice, "%s", name);
     onednn_step_add(b, ONEDNN_ALWAYS, cnn_op_name(b->request->problem->op), pd, uses, n);
-}
-
-/* Of the argument in this slot. */
-static void reorder(onednn_build *b, onednn_when when, onednn_slot slot, int from, int to)
-{
-    static const char *const phases[ONEDNN_SLOT_COUNT] = {"reorder x",  "reorder x",  "reorder w",
-                                                          "reorder b",  "reorder dy", "reorder y",
-                                                          "reorder dx", "reorder dw", "reorder db"};
-    dnnl_primitive_desc_t pd = NULL;
-    if (b->status != CNN_OK) return;
-    const onednn_memory *list = b->program->memories;
-    const dnnl_status_t status = dnnl_reorder_primitive_desc_create(
-        &pd, list[from].md, b->c->engine, list[to].md, b->c->engine, when == ONEDNN_BETA_1 ? b->sum : b->plain);
-    if (status != dnnl_success) failed_part(b, status, "a reorder of ");
-    pd = onednn_keep(b, status, pd);
-    onednn_step_add(b, when, phases[slot], pd, (onednn_use[]){{DNNL_ARG_FROM, from}, {DNNL_ARG_TO, to}}, 2);
-}
-
-int onednn_input(onednn_build *b, onednn_slot slot, onednn_md given, onednn_md wanted)
-{
-    const int from = onednn_argument(b, slot, given);
-    if (b->status != CNN_OK || dnnl_memory_desc_equal(given, wanted)) return from;
-    const int to = onednn_inside(b, wanted);
-    reorder(b, ONEDNN_ALWAYS, slot, from, to);
-    return to;
-}
-
-int onednn_result(onednn_build *b, onednn_slot slot, onednn_md given, onednn_md made)
-{
-    if (b->status != CNN_OK) return -1;
-    const bool same = dnnl_memory_desc_equal(given, made) != 0;
-    const int at = b->n_results++;
-    b->targets[at] = onednn_argument(b, slot, given);
-    return b->results[at] = memory_add(b, same ? slot : ONEDNN_INSIDE, same, made);
-}
-
-void onednn_deliver(onednn_build *b)
-{
-    for (int i = 0; b->status == CNN_OK && i < b->n_results; i++) {
-        const int from = b->results[i], to = b->targets[i];
-        const onednn_slot slot = b->program->memories[to].slot;
-        if (b->program->memories[from].slot == ONEDNN_INSIDE) reorder(b, ONEDNN_BETA_0, slot, from, to);
-        reorder(b, ONEDNN_BETA_1, slot, from, to);
-    }
 }

@@ -21,6 +21,10 @@ conv=(--problem ic3ih9oc4kh3 --dir FWD --quiet)
 
 # ---- Refusals: UNSUPPORTED, with a reason.
 says 3 '3 UNSUPPORTED: oneDNN has no f64 on the CPU' verify --impl onednn:any,onednn:nchw,onednn:nhwc "${conv[@]}" --dtype f64
+says 3 '1 UNSUPPORTED: winograd in u8:s8:s32: impl onednn asks oneDNN for Winograd in f32 only' \
+    verify --impl onednn:winograd "${conv[@]}" --dtype u8:s8:s32
+says 3 '1 UNSUPPORTED: loss in bf16: the loops of impl onednn compute in f32; impl cpu has it' \
+    verify --impl onednn:loops --problem mb3ic7 --op loss --dir FWD --quiet --dtype bf16
 says 3 '1 UNSUPPORTED: math tf32: impl onednn asks oneDNN for strict f32' verify --impl onednn:any "${conv[@]}" --math tf32
 says 3 '1 UNSUPPORTED: oneDNN does not flip the kernel' verify --impl onednn:any "${conv[@]}" --mode convolution
 says 3 '1 UNSUPPORTED: 7 rows or columns at the end are not read: oneDNN takes less than a stride .1. of them' \
@@ -30,6 +34,31 @@ says 3 '1 UNSUPPORTED: oneDNN [23][.0-9]+ says of conv FWD by winograd: unimplem
 says 3 '1 UNSUPPORTED: [0-9]+ bytes of workspace are needed, and the knob workspace_limit allows 0' \
     verify --impl onednn:any "${conv[@]}" --set onednn.workspace_limit=0
 says 0 '1 cases: 0 FAILED 1 PASSED' verify --impl onednn:any "${conv[@]}" --set onednn.workspace_limit=1
+
+# ---- Integers. With the instructions of AVX2 alone, which all these processors have, oneDNN's kernels for integers saturate
+# sums of pairs, and it has none for types of 16 bits.
+whole=(--impl onednn:any,onednn:nchw,onednn:nhwc --dir FWD --quiet --layout nchw,nhwc)
+for isa in "" AVX2; do
+    [ -z "$isa" ] || export ONEDNN_MAX_CPU_ISA=$isa
+    says 0 '12 cases: 0 FAILED 12 PASSED' verify "${whole[@]}" --problem g2mb2ic114ih6oc10kh3ph1 --dtype u8:s8:s32,s8:s8:s32
+    says 0 '24 cases: 0 FAILED 24 PASSED' verify "${whole[@]}" --problem mb2ic16ih7oc9kh3ph1zx3zy18soc1 \
+        --dtype u8:s8:u8,u8:s8:s8,s8:s8:s8,s8:s8:u8
+    says 0 '24 cases: 0 FAILED 24 PASSED' verify "${whole[@]}" --op fc --problem mb2ic16ih3oc9zx3zy18soc1 \
+        --dtype u8:s8:u8,u8:s8:s8,s8:s8:s8,s8:s8:u8
+done
+bench=(bench --impl onednn:any --problem mb2ic16ih9oc8kh3 --dir FWD --peaks none --max-time 0.01 --warm-up 0 --quiet)
+says 0 '' "${bench[@]}" --dtype u8:s8:s32 --out "$tmp/whole"
+holds "the record" "$tmp/whole" '"choice":"ref'
+if [ "$(uname -m)" = x86_64 ]; then
+    says 3 '1 UNSUPPORTED: oneDNN [23][.0-9]+ says of conv FWD by any in bf16 on this processor .avx2; types of 16 bits need avx512_core or newer.: unimplemented' \
+        verify --impl onednn:any "${conv[@]}" --dtype bf16
+    says 3 '1 UNSUPPORTED: oneDNN [23][.0-9]+ says of conv FWD by any in f16:f16:f32 on this processor .avx2; types of 16 bits' \
+        verify --impl onednn:any "${conv[@]}" --dtype f16:f16:f32
+fi
+unset ONEDNN_MAX_CPU_ISA
+says 3 '1 UNSUPPORTED: u8:s8:s32: a sum of 522 products may need more than 24 bits, and oneDNN.s sums pass through an f32' \
+    verify --impl onednn:any --problem mb1ic58ih6oc9kh3ph1 --dir FWD --quiet --dtype u8:s8:s32
+says 0 '1 cases: 0 FAILED 1 PASSED' verify --impl onednn:any --problem mb1ic58ih6oc9kh3ph1 --dir FWD --quiet --dtype s8:s8:s32
 
 # ---- Tensors that are stored as the algorithm computes are not reordered; others are.
 small=(--net thesis --data synthetic --images 100,50 --batch 50 --quiet)

@@ -1,0 +1,36 @@
+/* limits.c: what oneDNN's convolutions and FC cannot do, or do not do right. */
+#include "onednn.h"
+
+#include <limits.h>
+
+/* Only those sums of s32 that 24 bits hold: oneDNN's pass through an f32. */
+static void check_sums(onednn_build *b, const cnn_conv_desc *d, int64_t products)
+{
+    const int64_t largest = cnn_part_dtype(d->t.dtype, CNN_PART_FACTOR) == CNN_U8 ? 255 * 128 : 128 * 128;
+    if (!cnn_is_quantized(d->t.dtype) && products > (1 << 24) / largest)
+        onednn_refuse(b, CNN_UNSUPPORTED,
+                      "%s: a sum of %lld products may need more than 24 bits, and oneDNN's sums pass through an f32",
+                      cnn_dtype_name(d->t.dtype), (long long)products);
+}
+
+void onednn_check_weighted(onednn_build *b, const cnn_conv_desc *d)
+{
+    const bool depth = b->request->problem->op == CNN_OP_CONV3D;
+    const int64_t sizes[] = {d->mb, d->ic, d->oc, d->ih, d->iw, d->oh, d->ow, d->kh, d->kw, depth ? d->id : 0};
+    const int64_t beyond[3][2] = {{d->ph_r, d->sh}, {d->pw_r, d->sw}, {depth ? d->pd_r : 0, depth ? d->sd : 1}};
+    int64_t filter = 0;
+    for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++)
+        if (sizes[i] > INT_MAX)
+            onednn_refuse(b, CNN_UNSUPPORTED, "%lld is more than oneDNN's kernels count to", (long long)sizes[i]);
+    if (!cnn_mul4(d->ic, d->kh, d->kw, depth ? d->kd : 1, &filter) || filter > INT_MAX)
+        onednn_refuse(b, CNN_UNSUPPORTED, "a filter of more than %d weights is more than oneDNN's kernels count to",
+                      INT_MAX);
+    if (d->flip) onednn_refuse(b, CNN_UNSUPPORTED, "oneDNN does not flip the kernel");
+    for (int i = 0; i < 3; i++)
+        if (beyond[i][0] + beyond[i][1] <= 0)
+            onednn_refuse(
+                b, CNN_UNSUPPORTED,
+                "%lld rows or columns at the end are not read: oneDNN takes less than a stride (%lld) of them",
+                (long long)-beyond[i][0], (long long)beyond[i][1]);
+    if (cnn_sums_whole(d->t.dtype)) check_sums(b, d, filter / d->g);
+}
