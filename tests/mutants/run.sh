@@ -17,6 +17,7 @@ fi
 # A sanitizer that finds something ends the program like any other crash; leaks are no wrong results.
 for tool in ASAN UBSAN TSAN; do declare -x "${tool}_OPTIONS=$(eval "echo \${${tool}_OPTIONS:+\$${tool}_OPTIONS:}")abort_on_error=1:detect_leaks=0"; done
 export OMP_WAIT_POLICY=passive # OpenMP's idle threads would spin, on cores that other tests need
+case "$of ${ask[*]}" in onednn*8:*) export ONEDNN_MAX_CPU_ISA=AVX2 ;; esac # oneDNN's kernels for integers: the same ones everywhere
 ulimit -c 0
 timeout -s KILL "$limit" "$folder/$name" verify --impl "$of" "${ask[@]}" --threads 2 --seed 1 --json --quiet >"$tmp/out" 2>"$tmp/err"
 status=$?
