@@ -29,7 +29,7 @@ void onednn_failed(onednn_build *b, dnnl_status_t status, const char *part)
     if (dtype != CNN_F32 && !cnn_sums_whole(dtype) && !onednn_has_half())
         cnn_append(what, sizeof what, "; types of 16 bits need avx512_core or newer");
     if (dtype != CNN_F32) cnn_append(what, sizeof what, ")");
-    if (b->passed_over[0] != '\0')
+    if (b->passed_over[0] != '\0' && part[0] == '\0')
         cnn_append(what, sizeof what, ", but for %s, which would saturate sums of pairs", b->passed_over);
     b->status = onednn_fail(status, what, b->err);
 }

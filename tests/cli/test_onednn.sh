@@ -58,6 +58,9 @@ says 3 '1 UNSUPPORTED: u8:s8:s32: a sum of 522 products may need more than 24 bi
     verify --impl onednn:any --problem mb1ic58ih6oc9kh3ph1 --dir FWD --quiet --dtype u8:s8:s32
 says 0 '1 cases: 0 FAILED 1 PASSED' verify --impl onednn:any --problem mb1ic58ih6oc9kh3ph1 --dir FWD --quiet --dtype s8:s8:s32
 
+# ---- Joining is copying, in any type.
+says 0 '8 cases: 0 FAILED 8 PASSED' verify --impl onednn:loops --op concat --quiet --dtype bf16,f16
+
 # ---- Tensors that are stored as the algorithm computes are not reordered; others are.
 small=(--net thesis --data synthetic --images 100,50 --batch 50 --quiet)
 says 0 'reorder w' train --impl onednn:nhwc "${small[@]}" --layout nhwc --profile
