@@ -1,6 +1,7 @@
 /* floors.c: from passes to bars. */
 #include "floors.h"
 
+#include "bench/measure/stats.h"
 #include "harness/base/text.h"
 
 #include <math.h>
@@ -51,18 +52,6 @@ static struct floors_row *find_row(floors_set *set, const profiled_row *row)
     return &set->rows[at];
 }
 
-static int by_size(const void *a, const void *b)
-{
-    const double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
-static double median(double *list, int count)
-{
-    qsort(list, (size_t)count, sizeof *list, by_size);
-    return count % 2 ? list[count / 2] : (list[count / 2 - 1] + list[count / 2]) / 2.0;
-}
-
 /* One bar, of all epochs of its run: rows[] of one layer and direction say so by their place in `run_at`. */
 static void make_bar(const floors_set *set, const profiled_row *first, const int *run_at, int run, double *room,
                      floors_bar *bar)
@@ -77,10 +66,10 @@ static void make_bar(const floors_set *set, const profiled_row *first, const int
         seconds[count] = row->seconds;
         shares[count++] = row->share;
     }
-    const double took = median(seconds, count);
+    const double took = bench_median(seconds, count);
     const bench_need need = {first->type, first->flops / first->calls, first->bytes / first->calls, took / first->calls,
                              false};
-    *bar = (floors_bar){.seconds = took, .share = median(shares, count)};
+    *bar = (floors_bar){.seconds = took, .share = bench_median(shares, count)};
     if (!bench_floor_recorded(&set->peaks, machine_of(&first->setting), threads_of(&first->setting), &need, &floor))
         return;
     bar->floor_s = floor.seconds * first->calls;

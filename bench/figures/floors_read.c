@@ -1,20 +1,17 @@
 /* floors_read.c: from files: passes by the reader of epochs; ceilings, and dates. */
 #include "floors.h"
 
+#include "days.h"
+
 #include <string.h>
 
 static cnn_status take_other(void *user, const cnn_record *record, cnn_error *err)
 {
     floors_set *set = user;
     bench_peak peak;
-    const char *date = record_get_text(record, "date");
     if (bench_peak_parse(record, &peak)) return bench_peaks_add(&set->peaks, &peak, err);
-    if (strcmp(record_get_text(record, "kind"), "env") == 0 && date != NULL && strlen(date) >= 10) {
-        char day[16];
-        snprintf(day, sizeof day, "%.10s", date);
-        if (set->first_date[0] == '\0' || strcmp(day, set->first_date) < 0) memcpy(set->first_date, day, sizeof day);
-        if (strcmp(day, set->last_date) > 0) memcpy(set->last_date, day, sizeof day);
-    }
+    if (strcmp(record_get_text(record, "kind"), "env") == 0)
+        days_add(set->first_date, set->last_date, record_get_text(record, "date"));
     return CNN_OK;
 }
 

@@ -1,6 +1,7 @@
 /* kills.c: reading, counting, placing. */
 #include "kills.h"
 
+#include "days.h"
 #include "harness/base/grow.h"
 
 #include <stdlib.h>
@@ -29,15 +30,6 @@ static bool listed(const char *list, const char *name)
     return false;
 }
 
-static void note_date(kills_set *set, const char *date)
-{
-    char day[16];
-    if (date == NULL || strlen(date) < 10) return;
-    snprintf(day, sizeof day, "%.10s", date);
-    if (set->first_date[0] == '\0' || strcmp(day, set->first_date) < 0) memcpy(set->first_date, day, sizeof day);
-    if (strcmp(day, set->last_date) > 0) memcpy(set->last_date, day, sizeof day);
-}
-
 static void note_control(kills_set *set, const cnn_record *record)
 {
     const double runs = record_get_real(record, "runs"), held = record_get_real(record, "held");
@@ -63,7 +55,7 @@ static cnn_status take_record(void *user, const cnn_record *record, cnn_error *e
         row.caught[i] = listed(failed, verify_check_name((verify_check)i));
         row.passed[i] = listed(passed, verify_check_name((verify_check)i)) && !row.caught[i];
     }
-    if (row.end != KILLS_NOT_RUN) note_date(set, record_get_text(record, "date"));
+    if (row.end != KILLS_NOT_RUN) days_add(set->first_date, set->last_date, record_get_text(record, "date"));
     for (int i = 0; i < set->count; i++) {
         if (strcmp(set->rows[i].mutant, row.mutant) != 0) continue;
         if (row.end != KILLS_NOT_RUN) set->rows[i] = row;

@@ -1,6 +1,7 @@
 /* scaling_read.c: from files: epochs by their own reader; what sums take, and dates. */
 #include "scaling.h"
 
+#include "days.h"
 #include "harness/base/grow.h"
 
 #include <math.h>
@@ -9,13 +10,8 @@
 static cnn_status read_other(void *user, const cnn_record *record, cnn_error *err)
 {
     scaling_set *set = user;
-    const char *kind = record_get_text(record, "kind"), *date = record_get_text(record, "date");
-    if (strcmp(kind, "env") == 0 && date != NULL && strlen(date) >= 10) {
-        char day[16];
-        snprintf(day, sizeof day, "%.10s", date);
-        if (set->first_date[0] == '\0' || strcmp(day, set->first_date) < 0) memcpy(set->first_date, day, sizeof day);
-        if (strcmp(day, set->last_date) > 0) memcpy(set->last_date, day, sizeof day);
-    }
+    const char *kind = record_get_text(record, "kind");
+    if (strcmp(kind, "env") == 0) days_add(set->first_date, set->last_date, record_get_text(record, "date"));
     if (strcmp(kind, "all_reduce_line") != 0) return CNN_OK;
     const double count = record_get_real(record, "ranks");
     scaling_link link = {.alpha_s = record_get_real(record, "alpha_s"),
