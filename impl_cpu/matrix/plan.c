@@ -19,10 +19,13 @@ static const mx_kernels *kernels_for(const cpu_context *cpu, cnn_dtype dtype)
 
 static cnn_status check(const cnn_conv_desc *d, cnn_error *err)
 {
-    if (d->kh == 1 && d->kw == 1 && d->ph == 0 && d->pw == 0) return CNN_OK;
+    const bool padded = d->ph != 0 || d->pw != 0 || d->ph_r > 0 || d->pw_r > 0;
+    if (d->kh == 1 && d->kw == 1 && !padded) return CNN_OK;
     return CNN_FAIL(err, CNN_UNSUPPORTED,
-                    "kernel %lldx%lld, padding %lldx%lld: cpu:matrix takes 1x1 kernels without padding",
-                    (long long)d->kh, (long long)d->kw, (long long)d->ph, (long long)d->pw);
+                    "kernel %lldx%lld, padding %lldx%lld, %lldx%lld at the end: cpu:matrix takes 1x1 kernels without "
+                    "padding",
+                    (long long)d->kh, (long long)d->kw, (long long)d->ph, (long long)d->pw, (long long)d->ph_r,
+                    (long long)d->pw_r);
 }
 
 /* Each `sh`-th row and `sw`-th column of images of c x h x w. */

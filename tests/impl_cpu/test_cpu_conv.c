@@ -18,6 +18,7 @@ static const shape shapes[] = {
     {"pointwise, large image", 1, 2, 3, 17, 17, 4, 1, 1, 1, 1, 0, 0, 0, 0, 0, 0},
     {"pointwise, strided", 1, 3, 4, 6, 7, 5, 1, 1, 2, 3, 0, 0, 0, 0, 0, 0},
     {"pointwise, padded", 1, 2, 3, 4, 4, 2, 1, 1, 1, 1, 1, 2, 1, 2, 0, 0},
+    {"pointwise, padded at the end", 1, 2, 3, 4, 4, 2, 1, 1, 1, 1, 0, 0, 1, 2, 0, 0},
     {"pointwise, cropped", 1, 2, 3, 6, 5, 2, 1, 1, 1, 1, 0, 0, -2, -1, 0, 0},
     {"pointwise, cropped below", 1, 2, 3, 6, 5, 2, 1, 1, 1, 1, 0, 0, -2, 0, 0, 0},
     {"pointwise, strided, several images", 2, 9, 8, 7, 5, 6, 1, 1, 2, 3, 0, 0, 0, 0, 0, 0},
