@@ -209,6 +209,7 @@ cnn_status cli_expand(const char *text, cli_word_fn *each, void *user, cnn_error
 
 /* CNN_BAD_ARGUMENT where --mb is a list, in words that go on with `what`. */
 cnn_status cli_one_batch(const cli_options *o, const char *what, cnn_error *err);
+cnn_status cli_epilogue(const cli_options *options, cnn_epilogue *epilogue, cnn_error *err);
 cnn_problem_defaults cli_problem_defaults(const cli_options *options, const cnn_type *type);
 /* Adds one. */
 cnn_status cli_put_problem(problem_list *list, const cnn_problem *problem, cnn_error *err);

@@ -2,6 +2,7 @@
 #include "cli.h"
 
 #include "harness/base/grow.h"
+#include "harness/base/text.h"
 #include "harness/cnn/shape.h"
 
 #include <errno.h>
@@ -21,15 +22,25 @@ static cnn_status batches_of(const cli_options *o, int64_t list[BATCHES_MAX], in
     return o->mb == NULL ? CNN_OK : cli_ints("mb", o->mb, 1, INT32_MAX, list, BATCHES_MAX, count, err);
 }
 
-/* The list's first; that it is one, cli_one_batch() says. */
+/* The list's first; that it is one, cli_one_batch() says; what is wrong with an epilogue, cli_epilogue(). */
 cnn_problem_defaults cli_problem_defaults(const cli_options *o, const cnn_type *type)
 {
     int64_t batches[BATCHES_MAX];
     cnn_error err;
     int count;
     if (batches_of(o, batches, &count, &err) != CNN_OK) batches[0] = 0;
-    return (cnn_problem_defaults){
+    cnn_problem_defaults d = {
         .type = *type, .no_bias = o->no_bias, .flip = strcmp(o->mode, "convolution") == 0, .mb = batches[0]};
+    if (cli_epilogue(o, &d.epilogue, &err) != CNN_OK) d.epilogue = (cnn_epilogue){CNN_ACT_IDENTITY, false, 0.0};
+    return d;
+}
+
+cnn_status cli_epilogue(const cli_options *o, cnn_epilogue *epilogue, cnn_error *err)
+{
+    *epilogue = (cnn_epilogue){CNN_ACT_IDENTITY, false, 0.0};
+    if (o->epilogue == NULL) return CNN_OK;
+    const cnn_status status = cnn_epilogue_parse(o->epilogue, epilogue, err);
+    return status == CNN_OK ? CNN_OK : cnn_error_before(err, CNN_BAD_ARGUMENT, "--epilogue: ");
 }
 
 cnn_status cli_one_batch(const cli_options *o, const char *what, cnn_error *err)
@@ -160,7 +171,8 @@ cnn_status cli_read_problems(const cli_options *o, const cnn_type *type, problem
     if (o->problem.count + o->problems.count > 0 && ops & (ops - 1))
         return CNN_FAIL(err, CNN_BAD_ARGUMENT, "--op %s: a descriptor belongs to one operation; name just that", o->op);
     while (!(ops & 1u << op)) op++;
-    cnn_status status = batches_of(o, batches, &count, err);
+    cnn_status status = cli_epilogue(o, &defaults.epilogue, err);
+    if (status == CNN_OK) status = batches_of(o, batches, &count, err);
     for (int i = 0; status == CNN_OK && i < count; i++) {
         defaults.mb = batches[i];
         status = read_with(o, (cnn_op)op, &defaults, &g, err);

@@ -8,9 +8,9 @@ typedef struct act_job {
     cpu_work work;
     cnn_act_kind kind;
     double alpha;
-    const void *x, *dy;
-    const void *y_in; /* backward: what the forward wrote */
-    void *out;        /* y or dx */
+    const void *x, *dy; /* dy: of an epilogue, the residual */
+    const void *y_in;   /* backward: what the forward wrote */
+    void *out;          /* y or dx */
 } act_job;
 
 /* What SELU comes to far below zero, with a minus. */
@@ -49,4 +49,41 @@ cnn_status cpu_act_bwd(cnn_context *context, const cnn_plan *plan, const cnn_map
     run(context, &plan->problem.u.act, (act_job){.x = args->x, .y_in = args->y, .dy = args->dy, .out = args->dx},
         false);
     return CNN_OK;
+}
+
+/* ---- Epilogues. */
+
+cpu_epilogue cpu_epilogue_of(const cpu_context *cpu, const cnn_plan *plan, const cnn_weighted_args *a)
+{
+    return (cpu_epilogue){.what = cnn_epilogue_of(&plan->problem),
+                          .dtype = plan->problem.u.type.dtype,
+                          .isa = cpu->isa,
+                          .any = plan->dir == CNN_FWD && cnn_has_epilogue(&plan->problem),
+                          .y = a->y,
+                          .z = a->z};
+}
+
+void cpu_epilogue_row(const cpu_epilogue *e, int64_t at, int64_t count)
+{
+    const int64_t skip = at * (int64_t)cnn_dtype_size(e->dtype);
+    const cpu_share share = {.last = count};
+    const bool f32 = e->dtype == CNN_F32;
+    act_job job = {.kind = e->what.act, .alpha = e->what.alpha, .x = e->y + skip, .out = e->y + skip};
+    if (e->what.add) {
+        job.dy = e->z + skip;
+        (f32 ? add_row_float_variants : add_row_double_variants)[e->isa](&job, share);
+    }
+    if (e->what.act != CNN_ACT_IDENTITY) (f32 ? act_fwd_float_variants : act_fwd_double_variants)[e->isa](&job, share);
+}
+
+void cpu_epilogue_image(const cpu_epilogue *e, cnn_layout layout, const cpu_epilogue_part *p)
+{
+    if (layout == CNN_NCHW)
+        for (int64_t c = p->c0; c < p->c1; c++)
+            cpu_epilogue_row(e, (p->image * p->channels + c) * p->pixels + p->p0, p->p1 - p->p0);
+    else if (p->c1 - p->c0 == p->channels)
+        cpu_epilogue_row(e, (p->image * p->pixels + p->p0) * p->channels, (p->p1 - p->p0) * p->channels);
+    else
+        for (int64_t q = p->p0; q < p->p1; q++)
+            cpu_epilogue_row(e, (p->image * p->pixels + q) * p->channels + p->c0, p->c1 - p->c0);
 }

@@ -10,6 +10,7 @@ typedef struct naive3d {
     const cnn_conv_desc *d;
     const cnn_weighted_args *a;
     int64_t ih, oh, kh; /* rows of all depths */
+    cpu_epilogue epilogue;
 } naive3d;
 
 static inline bool inside(int64_t at, int64_t size) { return at >= 0 && at < size; }
@@ -51,7 +52,7 @@ static void run(const cpu_context *cpu, const cnn_plan *plan, const cnn_weighted
         [CNN_BWD_D] = {bwd_data_channel_float, bwd_data_channel_double},
         [CNN_BWD_W] = {bwd_weights_slice_float, bwd_weights_slice_double}};
     const cnn_conv_desc *d = &plan->problem.u.conv;
-    naive3d arg = {d, a, d->id * d->ih, d->od * d->oh, d->kd * d->kh};
+    naive3d arg = {d, a, d->id * d->ih, d->od * d->oh, d->kd * d->kh, cpu_epilogue_of(cpu, plan, a)};
     const int64_t tasks[CNN_DIR_COUNT] = {d->mb * d->oc * arg.oh, d->mb * d->ic, d->oc * (d->ic / d->g)};
     parallel_for(cpu->pool, tasks[plan->dir], bodies[plan->dir][d->t.dtype], &arg);
 }

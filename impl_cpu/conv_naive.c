@@ -9,6 +9,7 @@
 typedef struct naive {
     const cnn_conv_desc *d;
     const cnn_weighted_args *a;
+    cpu_epilogue epilogue;
 } naive;
 
 /* Where the operands' elements lie. `c` of a weight counts within its group. */
@@ -47,7 +48,7 @@ static void run(const cpu_context *cpu, const cnn_plan *plan, const cnn_weighted
         [CNN_BWD_W] = {bwd_weights_slice_float, bwd_weights_slice_double}};
     const cnn_conv_desc *d = &plan->problem.u.conv;
     const int64_t tasks[CNN_DIR_COUNT] = {d->mb * d->oc * d->oh, d->mb * d->ic, d->oc * (d->ic / d->g)};
-    naive arg = {d, a};
+    naive arg = {d, a, cpu_epilogue_of(cpu, plan, a)};
     parallel_for(cpu->pool, tasks[plan->dir], bodies[plan->dir][d->t.dtype], &arg);
 }
 

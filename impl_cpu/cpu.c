@@ -13,18 +13,18 @@
 
 #define CONVS (BIT(CONV) | BIT(DECONV))
 #define WITH_DEPTH (CONVS | BIT(CONV3D))
+#define FUSES (CNN_ALGO_DETERMINISTIC | CNN_ALGO_EPILOGUES)
 
 static const cnn_algorithm algorithms[CPU_ALGORITHM_COUNT] = {
-    {"direct", "blocked and vectorised loops that skip padded taps", CONVS, CNN_ALGO_DETERMINISTIC, 1, CPU_DIRECT},
-    {"im2col", "cache-sized blocks of columns, multiplied by OpenBLAS", WITH_DEPTH, CNN_ALGO_DETERMINISTIC, 1,
-     CPU_IM2COL},
+    {"direct", "blocked and vectorised loops that skip padded taps", CONVS, FUSES, 1, CPU_DIRECT},
+    {"im2col", "cache-sized blocks of columns, multiplied by OpenBLAS", WITH_DEPTH, FUSES, 1, CPU_IM2COL},
     {"winograd", "F(4x4,3x3) with lanes of channels: 3x3 kernels of stride 1", CONVS,
      CNN_ALGO_DETERMINISTIC | CNN_ALGO_TRANSFORMS, 96, CPU_WINOGRAD},
     {"depthwise", "groups of one input channel: sums of few terms, lanes of pixels or of channels", CONVS,
      CNN_ALGO_DETERMINISTIC, 1, CPU_DEPTHWISE},
     {"matrix", "1x1 kernels as one product of matrices, without columns", CONVS, CNN_ALGO_DETERMINISTIC, 1, CPU_MATRIX},
-    {"gemm", "matrix products by OpenBLAS", BIT(FC), CNN_ALGO_DETERMINISTIC, 1, CPU_GEMM},
-    {"naive", "the defining loops as they stand", WITH_DEPTH | BIT(FC), CNN_ALGO_DETERMINISTIC, 1, CPU_NAIVE},
+    {"gemm", "matrix products by OpenBLAS", BIT(FC), FUSES, 1, CPU_GEMM},
+    {"naive", "the defining loops as they stand", WITH_DEPTH | BIT(FC), FUSES, 1, CPU_NAIVE},
     {"default", "the one kernel of an operation without a choice", EVERY_OTHER, CNN_ALGO_DETERMINISTIC, 1, CPU_DEFAULT},
     {"fused", "a trainer: lanes are channels, a worker takes images through the whole net", CNN_TRAINS,
      CNN_ALGO_DETERMINISTIC | CNN_ALGO_RANKS, 1, CPU_FUSED},

@@ -68,6 +68,25 @@ cnn_status cpu_prepare(cnn_context *, cnn_plan *, cnn_error *);
 void cpu_release(cnn_context *, cnn_plan *);
 cnn_status cpu_weighted_run(cnn_context *, const cnn_plan *, const cnn_weighted_args *, cnn_error *);
 
+/* act.c: the epilogue of a plan (cnn_epilogue), by rows, of f32 or f64, that have just been computed and are still in
+ * the cache. `any`: there is something to do. */
+typedef struct cpu_epilogue {
+    cnn_epilogue what;
+    cnn_dtype dtype;
+    cpu_isa isa;
+    bool any;
+    char *y;
+    const char *z;
+} cpu_epilogue;
+cpu_epilogue cpu_epilogue_of(const cpu_context *, const cnn_plan *, const cnn_weighted_args *);
+/* Elements [at, at + count) of y. */
+void cpu_epilogue_row(const cpu_epilogue *, int64_t at, int64_t count);
+/* Channels [c0, c1) of pixels [p0, p1) of an image of y, which has `channels` and `pixels`. */
+typedef struct cpu_epilogue_part {
+    int64_t image, channels, pixels, c0, c1, p0, p1;
+} cpu_epilogue_part;
+void cpu_epilogue_image(const cpu_epilogue *, cnn_layout, const cpu_epilogue_part *);
+
 /* half.c: f16 and bf16, by the kernels for f32: the problem that these are for, and the workspace that it takes, *bytes
  * of which are the kernel's own. */
 static inline bool cpu_reads_half(const cnn_problem *problem)

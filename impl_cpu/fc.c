@@ -16,6 +16,7 @@ typedef struct fc_job {
     void *to;         /* where to, */
     int64_t rows;     /* and into how many rows an image */
     bool add;
+    cpu_epilogue epilogue;
 } fc_job;
 
 #define KERNELS "impl_cpu/fc.inc"
@@ -23,10 +24,17 @@ typedef struct fc_job {
 
 static bool must_permute(const cnn_fc_desc *d) { return d->t.layout == CNN_NHWC && d->ih * d->iw > 1 && d->ic > 1; }
 
-static fc_job job_of(const cnn_plan *plan, const cnn_weighted_args *a)
+static fc_job job_of(const cpu_context *cpu, const cnn_plan *plan, const cnn_weighted_args *a)
 {
     const cnn_fc_desc *d = &plan->problem.u.fc;
-    return (fc_job){.d = d, .a = a, .fan = d->ic * d->ih * d->iw};
+    return (fc_job){.d = d, .a = a, .fan = d->ic * d->ih * d->iw, .epilogue = cpu_epilogue_of(cpu, plan, a)};
+}
+
+static void finish_image(void *arg, int64_t n, int worker)
+{
+    const fc_job *job = arg;
+    (void)worker;
+    cpu_epilogue_row(&job->epilogue, n * job->d->oc, job->d->oc);
 }
 
 static void each(const cpu_context *cpu, fc_job *job, int64_t tasks, parallel_body *f32, parallel_body *f64)
@@ -68,9 +76,13 @@ static void gemm_fwd(const cpu_context *cpu, fc_job *job)
     const gemm_matrix x = {canonical_x(cpu, job), job->fan, false}, w = {a->w, job->fan, true};
     cpu_gemm_parallel(cpu->pool, d->t.dtype, d->mb, d->oc, job->fan, x, w, a->beta, a->y, d->oc);
     cpu_phase(cpu, "gemm");
-    if (!a->b) return;
-    CPU_REAL(d->t.dtype, add_bias, job);
-    cpu_phase(cpu, "bias");
+    if (a->b) {
+        CPU_REAL(d->t.dtype, add_bias, job);
+        cpu_phase(cpu, "bias");
+    }
+    if (!job->epilogue.any) return;
+    parallel_for(cpu->pool, d->mb, finish_image, job);
+    cpu_phase(cpu, "epilogue");
 }
 
 static void gemm_bwd_data(const cpu_context *cpu, fc_job *job)
@@ -101,7 +113,7 @@ static void run_gemm(const cpu_context *cpu, const cnn_plan *plan, const cnn_wei
 {
     static void (*const runs[CNN_DIR_COUNT])(const cpu_context *, fc_job *) = {gemm_fwd, gemm_bwd_data,
                                                                                gemm_bwd_weights};
-    fc_job job = job_of(plan, a);
+    fc_job job = job_of(cpu, plan, a);
     runs[plan->dir](cpu, &job);
 }
 
@@ -109,7 +121,7 @@ static void run_gemm(const cpu_context *cpu, const cnn_plan *plan, const cnn_wei
 
 static void run_naive(const cpu_context *cpu, const cnn_plan *plan, const cnn_weighted_args *a)
 {
-    fc_job job = job_of(plan, a);
+    fc_job job = job_of(cpu, plan, a);
     if (plan->dir == CNN_FWD) each(cpu, &job, job.d->mb, naive_fwd_image_float, naive_fwd_image_double);
     if (plan->dir == CNN_BWD_D) each(cpu, &job, job.d->mb, naive_bwd_data_image_float, naive_bwd_data_image_double);
     if (plan->dir != CNN_BWD_W) return;

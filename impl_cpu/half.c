@@ -168,6 +168,7 @@ cnn_status cpu_half_workspace(const cnn_problem *problem, size_t *bytes, cnn_err
     cpu_take(&arena, s.y, weighted ? 1 : 2, sizeof(float));
     cpu_take(&arena, s.w, 1, sizeof(float));
     cpu_take(&arena, s.b, 1, sizeof(float));
+    cpu_take(&arena, cnn_epilogue_of(problem).add ? s.y : 0, 1, sizeof(float));
     if (arena.overflow) return CNN_FAIL(err, CNN_OVERFLOW, "copies as f32 have no 64-bit size");
     *bytes = (size_t)arena.used + 2 * CNN_ALIGN;
     return CNN_OK;
@@ -235,6 +236,7 @@ cnn_status cpu_half_weighted(cnn_context *context, const cnn_plan *plan, const c
     if (plan->dir != CNN_BWD_W) a.w = copy(&r, args->w, true, r.size.w);
     if (!forward) a.dy = copy(&r, args->dy, true, r.size.y);
     if (forward) a.b = r.joined ? args->b : copy(&r, args->b, true, r.size.b);
+    if (forward) a.z = r.joined ? args->z : copy(&r, args->z, true, r.size.y);
     if (forward) a.y = result(&r, args->y, adds, r.size.y);
     if (data) a.dx = result(&r, args->dx, adds, r.size.x);
     if (!forward && !data) a.dw = result(&r, args->dw, adds, r.size.w), a.db = result(&r, args->db, adds, r.size.b);

@@ -3,36 +3,30 @@
 
 #include "harness/cnn/half.h"
 
-/* What oneDNN is asked for, `alpha` and `beta` as it names them. */
-typedef struct function {
-    dnnl_alg_kind_t forward, backward;
-    double alpha, beta;
-} function;
-
-static function function_of(const cnn_act_desc *d)
+onednn_function onednn_function_of(const cnn_act_desc *d)
 {
     switch (d->kind) {
     case CNN_ACT_RELU:
-        return (function){dnnl_eltwise_relu, dnnl_eltwise_relu_use_dst_for_bwd, 0, 0};
+        return (onednn_function){dnnl_eltwise_relu, dnnl_eltwise_relu_use_dst_for_bwd, 0, 0};
     case CNN_ACT_LEAKY_RELU:
-        return (function){dnnl_eltwise_relu, dnnl_eltwise_relu_use_dst_for_bwd, d->alpha, 0};
+        return (onednn_function){dnnl_eltwise_relu, dnnl_eltwise_relu_use_dst_for_bwd, d->alpha, 0};
     case CNN_ACT_CLIPPED_RELU: /* clip_v2, since the derivative of clip is not 0 at the ceiling */
-        return (function){dnnl_eltwise_clip_v2, dnnl_eltwise_clip_v2_use_dst_for_bwd, 0, cnn_act_ceiling(d)};
+        return (onednn_function){dnnl_eltwise_clip_v2, dnnl_eltwise_clip_v2_use_dst_for_bwd, 0, cnn_act_ceiling(d)};
     case CNN_ACT_ELU:
-        return (function){dnnl_eltwise_elu, dnnl_eltwise_elu_use_dst_for_bwd, d->alpha, 0};
+        return (onednn_function){dnnl_eltwise_elu, dnnl_eltwise_elu_use_dst_for_bwd, d->alpha, 0};
     case CNN_ACT_SIGMOID:
-        return (function){dnnl_eltwise_logistic, dnnl_eltwise_logistic_use_dst_for_bwd, 0, 0};
+        return (onednn_function){dnnl_eltwise_logistic, dnnl_eltwise_logistic_use_dst_for_bwd, 0, 0};
     case CNN_ACT_TANH:
-        return (function){dnnl_eltwise_tanh, dnnl_eltwise_tanh_use_dst_for_bwd, 0, 0};
+        return (onednn_function){dnnl_eltwise_tanh, dnnl_eltwise_tanh_use_dst_for_bwd, 0, 0};
     default: /* alpha * x + 0, whose derivative needs neither x nor y */
-        return (function){dnnl_eltwise_linear, dnnl_eltwise_linear, d->kind == CNN_ACT_SCALE ? d->alpha : 1, 0};
+        return (onednn_function){dnnl_eltwise_linear, dnnl_eltwise_linear, d->kind == CNN_ACT_SCALE ? d->alpha : 1, 0};
     }
 }
 
 void onednn_build_act(onednn_build *b)
 {
     const cnn_act_desc *d = &b->request->problem->u.act;
-    const function f = function_of(d);
+    const onednn_function f = onednn_function_of(d);
     const onednn_shape shape = {4, {d->mb, d->ic, d->ih, d->iw}};
     const onednn_md md = onednn_activations(b, CNN_PART_FACTOR, &shape, onednn_tag(&shape, d->t.layout));
     const bool linear = f.forward == dnnl_eltwise_linear;

@@ -58,6 +58,7 @@ dnnl_status_t onednn_make_batchnorm(const onednn_make *, cnn_dir, bool inference
                                     dnnl_primitive_desc_t *);
 dnnl_status_t onednn_make_add(const onednn_make *, onednn_md md, dnnl_primitive_desc_t *);
 dnnl_status_t onednn_append_sum(dnnl_post_ops_t);
+dnnl_status_t onednn_append_eltwise(dnnl_post_ops_t, dnnl_alg_kind_t, float alpha, float beta);
 
 /* The zero point of DNNL_ARG_SRC or DNNL_ARG_DST, which is an argument when it runs. */
 dnnl_status_t onednn_set_zero_point(dnnl_primitive_attr_t, int arg);

@@ -108,6 +108,11 @@ dnnl_status_t onednn_make_add(const onednn_make *m, onednn_md md, dnnl_primitive
 
 dnnl_status_t onednn_append_sum(dnnl_post_ops_t ops) { return dnnl_post_ops_append_sum(ops, 1); }
 
+dnnl_status_t onednn_append_eltwise(dnnl_post_ops_t ops, dnnl_alg_kind_t algorithm, float alpha, float beta)
+{
+    return dnnl_post_ops_append_eltwise(ops, 1, algorithm, alpha, beta);
+}
+
 dnnl_status_t onednn_set_zero_point(dnnl_primitive_attr_t attr, int arg)
 {
     const int32_t at_run_time = DNNL_RUNTIME_S32_VAL;

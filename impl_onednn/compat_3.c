@@ -98,6 +98,11 @@ dnnl_status_t onednn_append_sum(dnnl_post_ops_t ops)
     return dnnl_post_ops_append_sum(ops, 1, 0, dnnl_data_type_undef);
 }
 
+dnnl_status_t onednn_append_eltwise(dnnl_post_ops_t ops, dnnl_alg_kind_t algorithm, float alpha, float beta)
+{
+    return dnnl_post_ops_append_eltwise(ops, algorithm, alpha, beta);
+}
+
 dnnl_status_t onednn_set_zero_point(dnnl_primitive_attr_t attr, int arg)
 {
     return dnnl_primitive_attr_set_zero_points_mask(attr, arg, 0);

@@ -8,16 +8,17 @@
 #define CONVS (BIT(CONV) | BIT(DECONV))
 #define WEIGHTED (CONVS | BIT(CONV3D) | BIT(FC))
 #define BY_ONEDNN (BIT(POOL) | BIT(ACT) | BIT(ADD) | BIT(BATCHNORM))
+#define FLAGS (CNN_ALGO_REPLACES | CNN_ALGO_EPILOGUES)
 #define LOOPS (BIT(LOSS) | BIT(DROPOUT) | BIT(CONCAT) | BIT(OPTIMIZER))
 
 static const cnn_algorithm algorithms[ONEDNN_ALGORITHM_COUNT] = {
     {"any",
      "conv and FC in the layouts that oneDNN chooses, reordered from and to the tensors' own in every call; all else "
      "in the tensors' own",
-     WEIGHTED | BY_ONEDNN, CNN_ALGO_REPLACES, 1, ONEDNN_ANY},
-    {"nchw", "activations in NCHW, as they are or reordered; weights as oneDNN chooses", WEIGHTED, CNN_ALGO_REPLACES, 1,
+     WEIGHTED | BY_ONEDNN, FLAGS, 1, ONEDNN_ANY},
+    {"nchw", "activations in NCHW, as they are or reordered; weights as oneDNN chooses", WEIGHTED, FLAGS, 1,
      ONEDNN_NCHW},
-    {"nhwc", "activations in NHWC, as they are or reordered; weights as oneDNN chooses", WEIGHTED, CNN_ALGO_REPLACES, 1,
+    {"nhwc", "activations in NHWC, as they are or reordered; weights as oneDNN chooses", WEIGHTED, FLAGS, 1,
      ONEDNN_NHWC},
     {"winograd", "oneDNN's Winograd, F(4x4,3x3)", CONVS, CNN_ALGO_TRANSFORMS, 96, ONEDNN_WINOGRAD},
     {"loops", "what oneDNN has no primitive for: loops of ours on its threads", LOOPS, CNN_ALGO_DETERMINISTIC, 1,

@@ -71,6 +71,7 @@ typedef enum onednn_slot {
     ONEDNN_DBETA,
     ONEDNN_MEAN,
     ONEDNN_VARIANCE,
+    ONEDNN_Z,
     ONEDNN_SCALE, /* of a quantized result, and the zero points */
     ONEDNN_ZERO_X,
     ONEDNN_ZERO_Y,
@@ -115,7 +116,7 @@ typedef struct onednn_build {
     cnn_error *err;
     onednn_program *program;
     dnnl_primitive_attr_t plain, sum; /* attributes; sum: the result is added to what stands there */
-    dnnl_primitive_attr_t quantized;  /* NULL: the operation's are `plain` */
+    dnnl_primitive_attr_t fused;      /* of the operation: quantized results, an epilogue; NULL: `plain` */
     char passed_over[CNN_NAME_MAX];   /* the first kernel that would not do; or "" */
     int n_mds, n_pds;
     onednn_md mds[ONEDNN_MAX_MEMORIES];
@@ -205,6 +206,18 @@ int onednn_quantize(onednn_build *, const cnn_conv_desc *, int n_dims, onednn_us
 bool onednn_whole_takes(void *user, const char *kernel);
 /* Adds the bias to sums of s32. */
 void onednn_whole_bias(const onednn_context *, const cnn_problem *, const cnn_weighted_args *);
+
+/* ---- act.c, epilogue.c: what oneDNN is asked for of an activation, `alpha` and `beta` as it names them. */
+
+typedef struct onednn_function {
+    dnnl_alg_kind_t forward, backward;
+    double alpha, beta;
+} onednn_function;
+onednn_function onednn_function_of(const cnn_act_desc *);
+/* Sets the attributes of an operation with an epilogue; z: how the residual is stored, where there is one. */
+void onednn_fuse(onednn_build *, onednn_md z);
+/* A onednn_make.takes where a residual is added: user is the build. */
+bool onednn_fused_takes(void *user, const char *kernel);
 
 /* ---- The operations: what puts a program together, and the slots. */
 

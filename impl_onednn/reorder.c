@@ -4,9 +4,10 @@
 /* Of the argument in this slot. */
 static void reorder(onednn_build *b, onednn_when when, onednn_slot slot, int from, int to)
 {
-    static const char *const phases[ONEDNN_SLOT_COUNT] = {"reorder x",  "reorder x",  "reorder w",
-                                                          "reorder b",  "reorder dy", "reorder y",
-                                                          "reorder dx", "reorder dw", "reorder db"};
+    static const char *const phases[ONEDNN_SLOT_COUNT] = {
+        [ONEDNN_X] = "reorder x",   [ONEDNN_X1] = "reorder x", [ONEDNN_W] = "reorder w",   [ONEDNN_B] = "reorder b",
+        [ONEDNN_DY] = "reorder dy", [ONEDNN_Y] = "reorder y",  [ONEDNN_DX] = "reorder dx", [ONEDNN_DW] = "reorder dw",
+        [ONEDNN_DB] = "reorder db", [ONEDNN_Z] = "reorder z"};
     dnnl_primitive_desc_t pd = NULL;
     if (b->status != CNN_OK) return;
     const onednn_memory *list = b->program->memories;

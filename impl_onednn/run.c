@@ -40,7 +40,7 @@ cnn_status onednn_build_program(const onednn_context *c, const cnn_request *r, b
     for (int i = 0; i < b.n_pds; i++) (void)dnnl_primitive_desc_destroy(b.pds[i]);
     for (int i = 0; i < b.n_mds; i++) onednn_md_free(b.mds[i]);
     if (b.plain != NULL) (void)dnnl_primitive_attr_destroy(b.plain);
-    if (b.quantized != NULL) (void)dnnl_primitive_attr_destroy(b.quantized);
+    if (b.fused != NULL) (void)dnnl_primitive_attr_destroy(b.fused);
     if (b.sum != NULL) (void)dnnl_primitive_attr_destroy(b.sum);
     onednn_threads_end(c, before);
     return b.status;

@@ -23,12 +23,12 @@ bool onednn_whole_takes(void *user, const char *kernel)
 static dnnl_status_t set_attributes(onednn_build *b, const cnn_quantization *quant, onednn_md scales)
 {
     dnnl_post_ops_t ops = NULL;
-    dnnl_status_t status = dnnl_primitive_attr_clone(&b->quantized, b->plain);
+    dnnl_status_t status = dnnl_primitive_attr_clone(&b->fused, b->plain);
     if (status == dnnl_success) status = dnnl_post_ops_create(&ops);
     if (status == dnnl_success) status = dnnl_post_ops_append_binary(ops, dnnl_binary_mul, scales);
-    if (status == dnnl_success) status = dnnl_primitive_attr_set_post_ops(b->quantized, ops);
-    if (status == dnnl_success && quant->zero_x != 0) status = onednn_set_zero_point(b->quantized, DNNL_ARG_SRC);
-    if (status == dnnl_success && quant->zero_y != 0) status = onednn_set_zero_point(b->quantized, DNNL_ARG_DST);
+    if (status == dnnl_success) status = dnnl_primitive_attr_set_post_ops(b->fused, ops);
+    if (status == dnnl_success && quant->zero_x != 0) status = onednn_set_zero_point(b->fused, DNNL_ARG_SRC);
+    if (status == dnnl_success && quant->zero_y != 0) status = onednn_set_zero_point(b->fused, DNNL_ARG_DST);
     if (ops != NULL) (void)dnnl_post_ops_destroy(ops);
     return status;
 }

@@ -29,6 +29,7 @@ static cnn_status weighted(cnn_context *context, const cnn_plan *plan, const cnn
     put(&p, &n, plan->dir == CNN_FWD ? a->w : turned ? a->x : a->dy);
     if (a->b != NULL) put(&p, &n, a->b);
     if (a->scale != NULL) put(&p, &n, a->scale);
+    if (a->z != NULL) put(&p, &n, a->z);
     put(&p, &n, plan->dir == CNN_FWD ? a->y : a->dw);
     if (a->db != NULL) put(&p, &n, a->db);
     return api_callable_run(context, plan, &p, err);

@@ -6,6 +6,7 @@
  * (FFT, Winograd) are not exact even on integers: check_bound.c holds them. */
 #include "engine.h"
 #include "harness/cnn/half.h"
+#include "verify/oracle/epilogue.h"
 
 #include <math.h>
 
@@ -30,22 +31,6 @@ static bool pool_is_exact(const cnn_pool_desc *d)
     return true;
 }
 
-static bool act_is_exact(const cnn_act_desc *d)
-{
-    switch (d->kind) {
-    case CNN_ACT_IDENTITY:
-    case CNN_ACT_RELU:
-        return true;
-    case CNN_ACT_CLIPPED_RELU:
-        return d->alpha == cnn_act_ceiling(d);
-    case CNN_ACT_LEAKY_RELU:
-    case CNN_ACT_SCALE:
-        return d->alpha == 0.0 || power_of_two(d->alpha);
-    default:
-        return false;
-    }
-}
-
 /* NULL, or why there is nothing exact about this problem. */
 static const char *why_not(const vf_subject *s)
 {
@@ -53,11 +38,12 @@ static const char *why_not(const vf_subject *s)
     if (cnn_is_half(p->u.type.dtype) && p->u.type.math != CNN_MATH_F32 && cnn_is_weighted(p))
         return "sums may be kept in 16 bits: they are held to their bound";
     if (vf_transform_of(p, s->algorithm) != NULL) return "the algorithm transforms: it is held to its bound";
+    if (!vf_epilogue_is_exact(p)) return "the epilogue's function is not exact on integers";
     switch (p->op) {
     case CNN_OP_POOL:
         return pool_is_exact(&p->u.pool) ? NULL : "means over counts that are no power of two";
     case CNN_OP_ACT:
-        return act_is_exact(&p->u.act) ? NULL : "the function is not exact on integers";
+        return vf_act_is_exact(&p->u.act) ? NULL : "the function is not exact on integers";
     case CNN_OP_DROPOUT:
         return p->u.dropout.inference || power_of_two(1.0 - p->u.dropout.rate) ? NULL : "1/(1 - rate) is not exact";
     case CNN_OP_LOSS:

@@ -14,12 +14,15 @@
  * elements of a tile: there, errors are relative to the mean size, and more of them are allowed (transforms.h), but
  * what it computes has the same name as for any other.
  *
+ * An epilogue adds 0, and of what an activation makes only the positive products count, where it is a line.
+ *
  * What the sum itself is worth, positive.c tells. */
 #include "engine.h"
 #include "harness/base/text.h"
 #include "precision.h"
 #include "precision_factors.h"
 #include "verify/oracle/element.h"
+#include "verify/oracle/epilogue.h"
 #include "verify/oracle/lines.h"
 
 #include <math.h>
@@ -106,7 +109,8 @@ static void fill(vf_case *c, bool normwise, int64_t *singles)
         const double scale = is_sparse || f16 ? 1.0 : one ? 0x1p-22 : 0x1p-23;
         const int binades = one ? 1 : is_sparse ? 3 : 2;
         fill_full(c, o, scale, binades, &rng, c->before[i]);
-        if (strcmp(o->name, "b") == 0) memset(c->before[i], 0, (size_t)o->count * sizeof(double));
+        if (strcmp(o->name, "b") == 0 || strcmp(o->name, "z") == 0)
+            memset(c->before[i], 0, (size_t)o->count * sizeof(double));
         if (is_sparse) make_sparse(c, &d, c->before[i], o, &rng, singles);
     }
 }
@@ -157,16 +161,19 @@ static int compare_doubles(const void *a, const void *b)
 }
 
 /* Of up to SAMPLES elements, corners, borders and tails among them, those that are a product. */
-static void take_errors(errors *all, const cnn_operand *o, uint64_t seed, const factors *products, const double *got,
-                        const vf_rounding *bounds)
+static void take_errors(errors *all, const cnn_problem *p, const cnn_operand *o, uint64_t seed, const factors *products,
+                        const double *got, const vf_rounding *bounds)
 {
+    const cnn_act_desc act = vf_epilogue_act(p);
+    const bool positive = act.kind != CNN_ACT_IDENTITY; /* of an activation the side where it is a line */
     cnn_rng rng = rng_stream(seed, 77);
     for (int64_t i = 0; i < SAMPLES && i < o->count; i++) {
         const int64_t at = o->count <= SAMPLES ? i : vf_sample_index(o, i, &rng);
-        const double product = products[at].first * products[at].second, size = fabs(product);
-        if (!(size > 0.0)) continue;
+        const double sum = products[at].first * products[at].second;
+        const double product = vf_act_element(&act, sum).value, size = fabs(product);
+        if (!(size > 0.0) || (positive && sum < 0.0)) continue;
         const double stored = vf_storing(bounds, size, 0.0), off = fabs(got[at] - product);
-        vf_votes_add(&all->votes, products[at].first, products[at].second, got[at]);
+        if (product == sum) vf_votes_add(&all->votes, products[at].first, products[at].second, got[at]);
         const double error = vf_finite(got[at]) ? fmax(0.0, off - stored) : (double)INFINITY;
         all->sizes += size;
         all->list[all->count++] = bounds->normwise ? error : error / size;
@@ -249,7 +256,7 @@ static cnn_status probe(const vf_subject *s, uint64_t seed, errors *all, cnn_err
     if (status == CNN_OK) status = vf_run_make(&run, s->place, &c, &(vf_run_options){0}, err);
     if (status == CNN_OK) {
         expect_all(&c, &d, singles, products);
-        take_errors(all, o, seed, products, run.after[at], &s->rounding);
+        take_errors(all, s->problem, o, seed, products, run.after[at], &s->rounding);
         vf_run_free(&run);
     }
     free(products);
@@ -267,6 +274,11 @@ cnn_status vf_check_precision(const vf_subject *s, verify_result *result, cnn_er
     }
     if (cnn_sums_whole(s->problem->u.type.dtype)) {
         vf_set(result, VERIFY_SKIPPED, "integers have no precision: they are equal or wrong");
+        return CNN_OK;
+    }
+    const cnn_act_kind act = cnn_epilogue_of(s->problem).act;
+    if (act == CNN_ACT_SIGMOID || act == CNN_ACT_TANH) {
+        vf_set(result, VERIFY_SKIPPED, "behind a %s no product keeps its size: the bound tells", cnn_act_name(act));
         return CNN_OK;
     }
     errors *all = calloc(1, sizeof *all);

@@ -139,12 +139,13 @@ void vf_tell_output(const vf_case *c, int operand, const vf_rounding *bounds, co
 void vf_tell_failure(const vf_subject *s, const vf_case *c, const vf_run *run, const vf_rounding *bounds,
                      verify_result *result);
 
-/* The variants that an algorithm is run on (case.h): variant 1 of a sum has beta 1, which some are not asked for. */
+/* The variants that an algorithm is run on (case.h): variant 1 of a sum has beta 1, which some are not asked for; where
+ * all replace, it is other data. */
 static inline int vf_variants_of(const vf_subject *s)
 {
     const bool replaces = cnn_is_weighted(s->problem) && s->algorithm->flags & CNN_ALGO_REPLACES &&
                           (cnn_is_half(s->problem->u.type.dtype) || cnn_sums_whole(s->problem->u.type.dtype)) &&
-                          !cnn_is_quantized(s->problem->u.type.dtype); /* which always replace */
+                          !cnn_always_replaces(s->problem);
     return replaces ? 1 : vf_variants(s->problem, s->dir);
 }
 

@@ -48,7 +48,8 @@ static bool plan_integers(const vf_subject *s, int variant, integer_plan *plan)
     const int widest = vf_wide_bits(s->problem);
     const int64_t size = (int64_t)vf_terms(s->problem, s->dir);
     *plan = (integer_plan){.size = size, .small = SMALL, .sparse_bits = 1, .other_bits = widest};
-    if (cnn_is_half(s->problem->u.type.dtype) || cnn_sums_whole(s->problem->u.type.dtype))
+    if (cnn_is_half(s->problem->u.type.dtype) || cnn_sums_whole(s->problem->u.type.dtype) ||
+        cnn_has_epilogue(s->problem))
         return false; /* what is stored is not what is summed up; whole numbers have no room for a unit */
     if (s->rounding.normwise) return plan_transform(plan, &s->rounding);
     if (variant == 1) {
@@ -256,6 +257,8 @@ cnn_status vf_huge_bound(const vf_subject *s, verify_result *result, cnn_error *
     const bool whole = plan_integers(s, 0, &plan);
     if (status == CNN_OK && result->state == VERIFY_PASSED)
         vf_set(result, VERIFY_PASSED, "%lld sampled elements%s", (long long)samples,
-               whole ? "" : "; no integers: the others by adjoint and precision alone");
+               whole                          ? ""
+               : cnn_has_epilogue(s->problem) ? "; no integers: the others by precision alone"
+                                              : "; no integers: the others by adjoint and precision alone");
     return status;
 }

@@ -43,7 +43,7 @@ cnn_status judge_open(const cnn_session *session, const vf_case *c, const cnn_pl
     if (!j) return CNN_FAIL(err, CNN_OUT_OF_MEMORY, "no memory to judge timed runs");
     *j = (judge){.session = session,
                  .plan = plan,
-                 .sums = cnn_is_weighted(&c->problem) && !cnn_is_quantized(c->problem.u.type.dtype),
+                 .sums = cnn_is_weighted(&c->problem) && !cnn_always_replaces(&c->problem),
                  .fresh = -1,
                  .verdict = {.session = session,
                              .problem = &c->problem,

@@ -55,8 +55,8 @@ struct judge {
     void *pool;                   /* the basis's, on the device */
     int back;                     /* the run drawn to be looked at, so many before the last; 0: none */
     cnn_rng rng;                  /* seeded by the system: no kernel knows what comes */
-    bool
-        sums; /* a convolution or FC layer, not quantized: results follow the inputs by vf_retouch, and are projected */
+    bool sums; /* a convolution or FC layer, neither quantized nor with an epilogue: results follow the inputs by
+                  vf_retouch, and are projected */
     touched touched[JUDGE_TOUCHED];
     int n_touched;
     spoiled spoiled[JUDGE_SPOILED];

@@ -135,8 +135,9 @@ cnn_status bench_gather_problems(bench *b, cnn_error *err)
 {
     const cli_options *o = b->options;
     const bool own = o->problem.count + o->problems.count > 0;
-    cnn_status status = CNN_OK;
-    const cnn_problem_defaults defaults = cli_problem_defaults(o, &b->types.types[0]);
+    cnn_problem_defaults defaults = cli_problem_defaults(o, &b->types.types[0]);
+    cnn_status status = cli_epilogue(o, &defaults.epilogue, err);
+    if (status != CNN_OK) return status;
     if ((b->dirs = cli_dirs(o, err)) == 0 || (b->ops = cli_ops(o, err)) == 0) return err->status;
     if (o->batch && !o->net)
         return CNN_FAIL(err, CNN_BAD_ARGUMENT, "--batch %.32s is a network's batch: name it, --net", o->batch);

@@ -124,8 +124,8 @@ static bool are_given(const verification *v) { return v->options->problem.count 
 /* Anew, of one operation in one type: those asked for, or the built-in ones. */
 static cnn_status list_problems(const verification *v, cnn_op op, int type, problem_list *list, cnn_error *err)
 {
-    const cnn_problem_defaults defaults = cli_problem_defaults(v->options, &v->types.types[type]);
-    cnn_status status = CNN_OK;
+    cnn_problem_defaults defaults = cli_problem_defaults(v->options, &v->types.types[type]);
+    cnn_status status = cli_epilogue(v->options, &defaults.epilogue, err);
     list->count = 0;
     for (int i = 0; status == CNN_OK && i < v->given.count; i++) {
         const problem_entry *e = &v->given.items[i];

@@ -163,6 +163,10 @@ static cnn_status read_options(fuzz_session *s, const cli_options *o, cnn_error 
                                   .n_settings = o->set.count},
                         .report = {.options = o, .sums = &sums}};
     if (cli_shard_read(o, &s->shard, err) != CNN_OK || read_amount(s, err) != CNN_OK) return err->status;
+    if (o->epilogue != NULL) {
+        if (cli_epilogue(o, &s->epilogue, err) != CNN_OK) return err->status;
+        s->space.epilogue = &s->epilogue;
+    }
     if (o->like != NULL && fuzz_pins_parse(o->like, &s->space.pins, err) != CNN_OK) return err->status;
     s->checks = cnn_name_mask(&verify_check_names, o->check, err);
     s->space.ops = s->checks == 0 ? 0 : o->op == NULL ? (1u << CNN_OP_COUNT) - 1 : cli_ops(o, err);

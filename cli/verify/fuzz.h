@@ -38,6 +38,7 @@ typedef struct fuzz_rank { /* what a rank is called in records */
 typedef struct fuzz_session { /* a run of --fuzz */
     const cli_options *options;
     fuzz_space space;
+    cnn_epilogue epilogue; /* --epilogue: where space.epilogue points */
     cnn_choice choices[CNN_MAX_CHOICES];
     int n_choices;
     uint64_t seed;

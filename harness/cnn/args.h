@@ -7,13 +7,15 @@
 /* Conv and FC. FWD reads x, w, b and writes y; BWD_D reads dy, w and writes dx; BWD_W reads x, dy and writes dw, db.
  * b and db are NULL where the descriptor has no bias. beta is 0 (the result replaces the output, which may hold
  * anything, NaN too) or 1 (the result, bias included, is added to it): for y, dx, dw, and db alike. scale, which FWD
- * reads, is NULL but for a quantized result (cnn_quantization), whose beta is 0. */
+ * reads, is NULL but for a quantized result (cnn_quantization), whose beta is 0; z is NULL but for an epilogue that
+ * adds it (cnn_epilogue), whose beta is 0, too. z and y do not overlap. */
 typedef struct cnn_weighted_args {
     const void *x, *w, *b, *dy;
     void *y, *dx, *dw, *db;
     double beta;
     void *workspace;
     const float *scale;
+    const void *z;
 } cnn_weighted_args;
 
 /* Pooling, activation, dropout. y may be x in an activation's forward (in place), dx may be dy in its backward; after

@@ -18,6 +18,37 @@ typedef struct cnn_quantization {
     bool per_oc;
 } cnn_quantization;
 
+/* alpha is the slope of leaky ReLU, the ceiling of clipped ReLU, the scale of ELU (alpha*(e^x - 1) for x < 0), the
+ * factor of SCALE (y = alpha*x); >= 0, so that f' can be had from y = f(x) alone. SELU is CNN_SELU_SCALE times the ELU
+ * whose alpha is CNN_SELU_ALPHA (Klambauer et al., 2017). At a kink the derivative is the one of the side x <= 0
+ * (x >= alpha: 0). The ceiling is alpha rounded to the type of x and y: where y reaches it, the derivative is 0. */
+#define CNN_SELU_SCALE 1.0507009873554805
+#define CNN_SELU_ALPHA 1.6732632423543772
+#define CNN_ACT_LIST(X)                                                                                                \
+    X(IDENTITY, "identity")                                                                                            \
+    X(RELU, "relu")                                                                                                    \
+    X(LEAKY_RELU, "leaky_relu")                                                                                        \
+    X(CLIPPED_RELU, "clipped_relu")                                                                                    \
+    X(ELU, "elu")                                                                                                      \
+    X(SIGMOID, "sigmoid")                                                                                              \
+    X(TANH, "tanh")                                                                                                    \
+    X(SELU, "selu")                                                                                                    \
+    X(SCALE, "scale")
+#define CNN_ACT_ID(id, text) CNN_ACT_##id,
+typedef enum cnn_act_kind { CNN_ACT_LIST(CNN_ACT_ID) CNN_ACT_COUNT } cnn_act_kind;
+
+/* What is done to the sums of conv, conv3d and fc forward before they are stored, in f32, f64, f16, bf16 and what is
+ * joined of them (of all else this is 0, as it is where nothing is done):
+ *   y = f(b + sum + z)
+ * z is an operand, of the shape, layout and type of y, read where `add` is set (a residual connection). f is the
+ * activation; alpha is its parameter, 0 where it has none. beta is 0: y is replaced. z, the sum and the values of f
+ * have the precision of products and sums; what has 16 bits is rounded once, when y is stored. */
+typedef struct cnn_epilogue {
+    cnn_act_kind act; /* CNN_ACT_IDENTITY: none */
+    bool add;
+    double alpha;
+} cnn_epilogue;
+
 /* y[n,k,p,q] = b[k] + sum_{c,i,j} w[k,c,i,j] * x[n, c, p*sh + i*(dh+1) - ph, q*sw + j*(dw+1) - pw], zero outside x,
  * c over the input channels of k's group (thesis eq. 3.5 to 3.7; d = dh + 1 there). Groups are contiguous blocks of
  * oc/g output and ic/g input channels; w counts c within its group. With h = p*sh + i*(dh+1) - ph, v likewise
@@ -38,6 +69,7 @@ typedef struct cnn_conv_desc {
     bool bias, flip;
     cnn_quantization quant;
     int64_t id, od, kd, sd, pd, pd_r, dd;
+    cnn_epilogue epilogue;
 } cnn_conv_desc;
 
 /* y[n,k] = b[k] + sum_{c,h,w} w[k,c,h,w] * x[n,c,h,w]. x is a 4-D tensor in t.layout; y is [mb][oc]. */
@@ -46,6 +78,7 @@ typedef struct cnn_fc_desc {
     int64_t mb, ic, ih, iw, oc;
     bool bias;
     cnn_quantization quant;
+    cnn_epilogue epilogue;
 } cnn_fc_desc;
 
 /* MAX takes padding for minus infinity; on a tie the gradient goes to the first maximum in row-major order of the
@@ -61,25 +94,7 @@ typedef struct cnn_pool_desc {
     int64_t mb, ic, ih, iw, oh, ow, kh, kw, sh, sw, ph, pw, ph_r, pw_r, dh, dw;
 } cnn_pool_desc;
 
-/* alpha is the slope of leaky ReLU, the ceiling of clipped ReLU, the scale of ELU (alpha*(e^x - 1) for x < 0), the
- * factor of SCALE (y = alpha*x); >= 0, so that f' can be had from y = f(x) alone. SELU is CNN_SELU_SCALE times the ELU
- * whose alpha is CNN_SELU_ALPHA (Klambauer et al., 2017). At a kink the derivative is the one of the side x <= 0
- * (x >= alpha: 0). The ceiling is alpha rounded to the type of x and y: where y reaches it, the derivative is 0. */
-#define CNN_SELU_SCALE 1.0507009873554805
-#define CNN_SELU_ALPHA 1.6732632423543772
-#define CNN_ACT_LIST(X)                                                                                                \
-    X(IDENTITY, "identity")                                                                                            \
-    X(RELU, "relu")                                                                                                    \
-    X(LEAKY_RELU, "leaky_relu")                                                                                        \
-    X(CLIPPED_RELU, "clipped_relu")                                                                                    \
-    X(ELU, "elu")                                                                                                      \
-    X(SIGMOID, "sigmoid")                                                                                              \
-    X(TANH, "tanh")                                                                                                    \
-    X(SELU, "selu")                                                                                                    \
-    X(SCALE, "scale")
-#define CNN_ACT_ID(id, text) CNN_ACT_##id,
-typedef enum cnn_act_kind { CNN_ACT_LIST(CNN_ACT_ID) CNN_ACT_COUNT } cnn_act_kind;
-
+/* y = f(x). */
 typedef struct cnn_act_desc {
     cnn_type t;
     cnn_act_kind kind;

@@ -59,7 +59,7 @@ static inline cnn_dtype cnn_part_dtype(cnn_dtype dtype, cnn_part part)
         if (rows[i].joined == dtype) return rows[i].of[part];
     return dtype;
 }
-/* Which part an array is of a convolution or FC layer: x, w, b, scale, y, dy, dx, dw, db. */
+/* Which part an array is of a convolution or FC layer: x, w, b, z, scale, y, dy, dx, dw, db. */
 static inline cnn_part cnn_part_of(const char *array)
 {
     if (strcmp(array, "w") == 0) return CNN_PART_WEIGHTS;
@@ -104,17 +104,6 @@ static inline cnn_dtype cnn_params_dtype(const cnn_net *net)
 }
 static inline size_t cnn_param_size(const cnn_net *net) { return cnn_dtype_size(cnn_params_dtype(net)); }
 
-/* The directions a problem has: a mask of 1 << cnn_dir (batch norm in inference has no backward, nor have integers). */
-static inline uint32_t cnn_op_dirs(const cnn_problem *problem)
-{
-#define CNN_OP_DIRS(id, name, dirs) dirs,
-    static const uint32_t all[] = {CNN_OP_LIST(CNN_OP_DIRS)};
-    if ((size_t)problem->op >= CNN_OP_COUNT) return 0;
-    const bool forward = (problem->op == CNN_OP_BATCHNORM && problem->u.batchnorm.inference) ||
-                         cnn_sums_whole(problem->u.type.dtype); /* integers have no gradients */
-    return forward ? 1u << CNN_FWD : all[problem->op];
-}
-
 /* Whether `u.conv` describes it: a convolution of two or three dimensions, or a transposed one. And whether it has
  * weights: these, and FC. */
 static inline bool cnn_is_conv(const cnn_problem *problem)
@@ -139,6 +128,38 @@ static inline cnn_quantization cnn_quantization_of(const cnn_problem *problem)
     const cnn_quantization none = {0, 0, false};
     if (problem->op == CNN_OP_FC) return problem->u.fc.quant;
     return cnn_is_conv(problem) ? problem->u.conv.quant : none;
+}
+
+/* What is done to its sums (all 0: nothing), and whether anything is. */
+static inline cnn_epilogue cnn_epilogue_of(const cnn_problem *problem)
+{
+    const cnn_epilogue none = {CNN_ACT_IDENTITY, false, 0.0};
+    if (problem->op == CNN_OP_FC) return problem->u.fc.epilogue;
+    return cnn_is_conv(problem) ? problem->u.conv.epilogue : none;
+}
+static inline bool cnn_has_epilogue(const cnn_problem *problem)
+{
+    const cnn_epilogue e = cnn_epilogue_of(problem);
+    return e.add || e.act != CNN_ACT_IDENTITY;
+}
+
+/* Whether beta is 0, always: results are no sums. */
+static inline bool cnn_always_replaces(const cnn_problem *problem)
+{
+    return cnn_is_quantized(problem->u.type.dtype) || cnn_has_epilogue(problem);
+}
+
+/* The directions a problem has: a mask of 1 << cnn_dir (batch norm in inference has no backward, nor have
+ * integers, nor what has an epilogue). */
+static inline uint32_t cnn_op_dirs(const cnn_problem *problem)
+{
+#define CNN_OP_DIRS(id, name, dirs) dirs,
+    static const uint32_t all[] = {CNN_OP_LIST(CNN_OP_DIRS)};
+    if ((size_t)problem->op >= CNN_OP_COUNT) return 0;
+    const bool forward = (problem->op == CNN_OP_BATCHNORM && problem->u.batchnorm.inference) ||
+                         cnn_sums_whole(problem->u.type.dtype) || /* integers have no gradients */
+                         cnn_has_epilogue(problem);
+    return forward ? 1u << CNN_FWD : all[problem->op];
 }
 
 /* State vectors an optimizer keeps beside the weights: 0, 1 or 2. */
@@ -178,6 +199,7 @@ static inline cnn_conv_desc cnn_fc_as_conv(const cnn_fc_desc *f)
     d.bias = f->bias;
     d.flip = false;
     d.quant = f->quant;
+    d.epilogue = f->epilogue;
     return d;
 }
 

@@ -127,7 +127,7 @@ static cnn_status check_layout(const cnn_impl *impl, cnn_error *err)
         return CNN_FAIL(
             err, CNN_UNAVAILABLE,
             "implementation speaks interface version %u, but this benchcnn speaks %u: build it against this "
-            "cnn.h; what a plug-in of version 1 has to change stands in impl_template/README.md",
+            "cnn.h; what a plug-in of an older version has to change stands in impl_template/README.md",
             impl->abi_version, CNN_ABI_VERSION);
     if (impl->struct_size < least || impl->struct_size > sizeof(cnn_impl) || impl->struct_size % sizeof(void *) != 0)
         return CNN_FAIL(err, CNN_UNAVAILABLE,

@@ -32,6 +32,7 @@ static cnn_status run_weighted(const cnn_impl *impl, cnn_context *context, const
         args.w = take(&p);
         args.b = bias ? take(&p) : NULL;
         args.scale = cnn_is_quantized(plan->problem.u.type.dtype) ? take(&p) : NULL;
+        args.z = cnn_epilogue_of(&plan->problem).add ? take(&p) : NULL;
         args.y = take(&p);
         return conv ? CALL(conv_fwd, args) : CALL(fc_fwd, args);
     case CNN_BWD_D:

@@ -91,6 +91,15 @@ static void put_quantization(field_list *list, const cnn_problem *p)
     put_size(list, "soc", quant.per_oc);
 }
 
+static void put_epilogue(field_list *list, const cnn_problem *p)
+{
+    const cnn_epilogue e = cnn_epilogue_of(p);
+    char text[CNN_PROBLEM_TEXT_MAX] = "";
+    if (!cnn_has_epilogue(p)) return;
+    op_put_epilogue(text, &e);
+    put_word(list, "epilogue", text, true);
+}
+
 static void put_conv(field_list *list, const cnn_problem *p)
 {
     const cnn_conv_desc *d = &p->u.conv;
@@ -105,6 +114,7 @@ static void put_conv(field_list *list, const cnn_problem *p)
     put_size(list, "ic", turned ? d->oc : d->ic);
     put_size(list, "oc", turned ? d->ic : d->oc);
     put_quantization(list, p);
+    put_epilogue(list, p);
     if (p->op == CNN_OP_CONV3D) {
         const dims_axis depth = {
             .o = d->od, .i = d->id, .k = d->kd, .s = d->sd, .p = d->pd, .d = d->dd, .p_r = d->pd_r};
@@ -182,6 +192,7 @@ int cnn_problem_fields(const cnn_problem *p, const char *text, cnn_field fields[
         put_size(&list, sizes[i].name, value);
     }
     put_quantization(&list, p);
+    put_epilogue(&list, p);
     if (p->op != CNN_OP_POOL) return list.count;
     const cnn_pool_desc *d = &p->u.pool;
     put_size(&list, "ic", d->ic);

@@ -40,6 +40,13 @@ bool text_real_parse(const char *text, double *value);
 cnn_quantization op_quantization(const desc_dims *d);
 void op_put_quantization(char *text, const cnn_quantization *quant);
 
+/* An activation, "leaky_relu=0.01" (op_act.c), and an epilogue (op_epilogue.c). `text`, all of it, is for errors. */
+cnn_status op_read_act(const char *text, char *words, cnn_act_kind *kind, double *alpha, cnn_error *err);
+void op_put_act(char *text, cnn_act_kind kind, double alpha);
+cnn_status op_read_epilogue(const char *text, char *words, cnn_epilogue *e, cnn_error *err);
+void op_put_epilogue(char *text, const cnn_epilogue *e); /* nothing, where it is none */
+cnn_status op_check_epilogue(const cnn_epilogue *e, cnn_error *err);
+
 /* ---- Windows (op_window.c): what conv and pool share. */
 
 /* The two axes of a descriptor `d` with windows; the other way round it is DIMS_AXES. */

@@ -13,29 +13,35 @@ double cnn_act_default_alpha(cnn_act_kind kind)
                                                           : 0;
 }
 
-static cnn_status read(const char *text, char *words, const cnn_problem_defaults *defaults, cnn_problem *p,
-                       cnn_error *err)
+cnn_status op_read_act(const char *text, char *words, cnn_act_kind *kind, double *alpha, cnn_error *err)
 {
     char *equals = strchr(words, '=');
-    (void)defaults;
     if (equals != NULL) *equals = '\0';
     const int index = cnn_name_find(&cnn_act_names, words, err);
     if (index < 0) return err->status;
-    p->u.act.kind = (cnn_act_kind)index;
-    p->u.act.alpha = cnn_act_default_alpha(p->u.act.kind);
-    if (equals != NULL && (p->u.act.alpha == 0 || !text_real_parse(equals + 1, &p->u.act.alpha)))
+    *kind = (cnn_act_kind)index;
+    *alpha = cnn_act_default_alpha(*kind);
+    if (equals != NULL && (*alpha == 0 || !text_real_parse(equals + 1, alpha)))
         return CNN_FAIL(err, CNN_BAD_FORMAT, "bad descriptor '%.200s': %s takes no parameter '%.64s'", text, words,
                         equals + 1);
     return CNN_OK;
 }
 
-static void format(char *text, const cnn_problem *p)
+void op_put_act(char *text, cnn_act_kind kind, double alpha)
 {
-    const cnn_act_desc *d = &p->u.act;
     char real[TEXT_REAL_MAX];
-    op_put(text, "%s", cnn_act_name(d->kind));
-    if (cnn_act_default_alpha(d->kind) != 0) op_put(text, "=%s", text_real(d->alpha, real));
+    op_put(text, "%s", cnn_act_name(kind));
+    if (cnn_act_default_alpha(kind) != 0) op_put(text, "=%s", text_real(alpha, real));
 }
+
+static cnn_status read(const char *text, char *words, const cnn_problem_defaults *defaults, cnn_problem *p,
+                       cnn_error *err)
+{
+    (void)defaults;
+    return op_read_act(text, words, &p->u.act.kind, &p->u.act.alpha, err);
+}
+
+static void format(char *text, const cnn_problem *p) { op_put_act(text, p->u.act.kind, p->u.act.alpha); }
 
 static cnn_status check(const cnn_problem *p, cnn_error *err)
 {

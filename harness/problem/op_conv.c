@@ -33,10 +33,15 @@ static void put_depth(const dims_axis *a, cnn_problem *p)
 static cnn_status parse(const char *text, const cnn_problem_defaults *defaults, cnn_problem *p, desc_dims *d,
                         cnn_error *err)
 {
-    cnn_status status = dims_parse(text, 0, OP_CONV_LETTERS " " OP_QUANT_LETTERS, d, err);
+    char words[CNN_PROBLEM_TEXT_MAX];
+    size_t start = 0;
+    cnn_epilogue epilogue = defaults->epilogue;
+    cnn_status status = CNN_OK;
+    if (op_split_kind(text, words, sizeof words, &start)) status = op_read_epilogue(text, words, &epilogue, err);
+    if (status == CNN_OK) status = dims_parse(text, start, OP_CONV_LETTERS " " OP_QUANT_LETTERS, d, err);
     if (status == CNN_OK) status = dims_deduce_windows(text, d, err);
     if (status == CNN_OK) op_put_conv(d, defaults, p);
-    if (status == CNN_OK) p->u.conv.quant = op_quantization(d);
+    if (status == CNN_OK) p->u.conv.quant = op_quantization(d), p->u.conv.epilogue = epilogue;
     if (status == CNN_OK && (p->op == CNN_OP_CONV3D || dims_deep(d))) put_depth(&d->depth, p);
     return status;
 }
@@ -67,6 +72,10 @@ static void put_sizes(char *text, const cnn_problem *p)
 
 static void format(char *text, const cnn_problem *p)
 {
+    if (cnn_has_epilogue(p)) {
+        op_put_epilogue(text, &p->u.conv.epilogue);
+        op_put(text, ":");
+    }
     put_sizes(text, p);
     op_put_quantization(text, &p->u.conv.quant);
 }
@@ -93,7 +102,7 @@ static cnn_status check(const cnn_problem *p, cnn_error *err)
                         (long long)d->ic, (long long)d->oc);
     status = op_check_windows(OP_HEIGHT(d), OP_WIDTH(d), err);
     if (status == CNN_OK && p->op == CNN_OP_CONV3D) status = check_depth(p, err);
-    return status;
+    return status == CNN_OK ? op_check_epilogue(&d->epilogue, err) : status;
 }
 
 static void operands(op_operands *list, const cnn_problem *p, cnn_dir dir)
@@ -106,6 +115,7 @@ static void operands(op_operands *list, const cnn_problem *p, cnn_dir dir)
     if (dir != CNN_BWD_W) op_flat(list, "w", CNN_IN, CNN_ELEM_WEIGHT, d->oc, d->ic / d->g, kh, d->kw);
     if (dir == CNN_FWD && d->bias) op_vector(list, "b", CNN_IN, CNN_ELEM_WEIGHT, d->oc);
     if (dir == CNN_FWD) op_scale(list, &d->quant, d->oc);
+    if (dir == CNN_FWD && d->epilogue.add) op_tensor(list, "z", CNN_IN, d->mb, d->oc, oh, d->ow);
     if (dir == CNN_FWD) op_tensor(list, "y", CNN_OUT, d->mb, d->oc, oh, d->ow);
     if (dir == CNN_BWD_D) op_tensor(list, "dx", CNN_OUT, d->mb, d->ic, ih, d->iw);
     if (dir == CNN_BWD_W) op_flat(list, "dw", CNN_OUT, CNN_ELEM_WEIGHT, d->oc, d->ic / d->g, kh, d->kw);
@@ -113,7 +123,7 @@ static void operands(op_operands *list, const cnn_problem *p, cnn_dir dir)
     for (int i = 0; p->op == CNN_OP_CONV3D && i < list->count; i++) {
         cnn_operand *o = &list->items[i];
         const char tensor = o->name[o->name[0] == 'd'];
-        o->depth = tensor == 'x' ? a.i : tensor == 'y' ? a.o : tensor == 'w' ? a.k : 0;
+        o->depth = tensor == 'x' ? a.i : tensor == 'y' || tensor == 'z' ? a.o : tensor == 'w' ? a.k : 0;
     }
 }
 

@@ -20,6 +20,9 @@ cnn_status cnn_dir_check(const cnn_problem *problem, cnn_dir dir, cnn_error *err
     if (cnn_sums_whole(problem->u.type.dtype))
         return CNN_FAIL(err, CNN_UNSUPPORTED, "%s in %s has no direction %s: integers have no gradients",
                         cnn_op_name(problem->op), cnn_dtype_name(problem->u.type.dtype), cnn_dir_name(dir));
+    if (cnn_has_epilogue(problem))
+        return CNN_FAIL(err, CNN_UNSUPPORTED, "%s with an epilogue has no direction %s: epilogues are of FWD alone",
+                        cnn_op_name(problem->op), cnn_dir_name(dir));
     return CNN_FAIL(err, CNN_UNSUPPORTED, "operation %s has no direction %s", cnn_op_name(problem->op),
                     cnn_dir_name(dir));
 }
@@ -133,6 +136,10 @@ cnn_status cnn_half_check(const cnn_problem *problem, cnn_error *err)
 {
     const cnn_type *t = &problem->u.type;
     if (check_quantization(problem, err) != CNN_OK) return err->status;
+    if (cnn_has_epilogue(problem) && cnn_sums_whole(t->dtype))
+        return CNN_FAIL(err, CNN_UNSUPPORTED,
+                        "an epilogue in %s: it is of f32, f64, f16, bf16 and what is joined of them",
+                        cnn_dtype_name(t->dtype));
     if (cnn_is_joined(t->dtype)) return check_joined(problem, err);
     if (!cnn_is_half(t->dtype)) return CNN_OK;
     if (t->math != CNN_MATH_F32 && t->math != (t->dtype == CNN_F16 ? CNN_MATH_F16 : CNN_MATH_BF16))

@@ -7,6 +7,8 @@
  *   fc         mb100ic20ih4oc10
  *              (of quantized results, conv, conv3d and fc: mb2ic20ih16oc8kh3zx3zy-5soc1: the zero points of x and y; a
  *              scale for each output channel)
+ *              (an epilogue, of the same three, in front: relu:mb2ic20ih16oc8kh3, add+relu:..., add+leaky_relu=0.1:...;
+ *              add: z, an array like y, is added)
  *   pool       max:mb2ic16ih8kh2sh2          (avg, avg_pad, global_avg; sizes deduced as for conv)
  *   act        leaky_relu=0.01:mb2ic20ih16   (a kind without =alpha takes its default)
  *   loss       mb100ic10
@@ -35,7 +37,8 @@ enum { CNN_PROBLEM_TEXT_MAX = 512 };
 typedef struct cnn_problem_defaults {
     cnn_type type;
     bool no_bias, flip;
-    int64_t mb; /* not 0: the batch, whatever the text says (--mb) */
+    int64_t mb;            /* not 0: the batch, whatever the text says (--mb) */
+    cnn_epilogue epilogue; /* of conv, conv3d and fc whose text names none (--epilogue) */
 } cnn_problem_defaults;
 
 /* Parses and checks (cnn_problem_check). An error marks the position: the sentence holds the text and a caret column.
@@ -45,6 +48,8 @@ cnn_status cnn_problem_parse(cnn_op op, const char *text, const cnn_problem_defa
 
 /* Nothing for an optimizer, which has no batch. */
 void cnn_problem_set_batch(cnn_problem *problem, int64_t mb);
+/* "relu", "add", "add+leaky_relu=0.1": an epilogue without a descriptor. */
+cnn_status cnn_epilogue_parse(const char *text, cnn_epilogue *epilogue, cnn_error *err);
 /* What an activation's text that gives no number means; 0: the kind takes none. */
 double cnn_act_default_alpha(cnn_act_kind kind);
 

@@ -20,6 +20,7 @@ typedef struct gather_run {
     const char *w, *bias;
     void *out;
     bool add;
+    cpu_epilogue epilogue;
     int64_t block0, blocks;       /* of this round */
     int64_t rows_each;            /* rows of results kept before they are unpacked */
     int64_t rows_task, row_parts; /* rows of a task, and how many such ranges: few blocks still share out evenly */
@@ -92,6 +93,27 @@ static void pack_task(void *arg, int64_t task, int worker)
     direct_pack_part(r->kern, &r->in, r->elem, r->block0 + block, block, task % r->in.parts);
 }
 
+/* The epilogue of what was unpacked just now. */
+static void finish(const gather_run *r, const direct_part *p)
+{
+    const direct_side *s = &r->out_side;
+    const bool last = s->layout == CNN_NHWC;
+    const int64_t rows = p->h1 - p->h0, each = s->tiles_w == 1 ? rows : 1;
+    const int64_t outer = last ? rows * s->tw : p->c1 - p->c0, inner = last ? 1 : rows / each;
+    direct_lanes lanes;
+    direct_run run;
+    direct_lanes_locate(s, r->kern->lanes, p->block, &lanes);
+    for (int64_t i = 0; i < outer; i++)
+        for (int64_t k = 0; k < inner; k++) {
+            if (last)
+                direct_run_pixel(s, &lanes, p->c0, p->h0 + i / s->tw, i % s->tw, p->c1 - p->c0, &run);
+            else
+                direct_run_rows(s, &lanes, p->c0 + i, p->h0 + k * each, each, &run);
+            for (int l = 0; l < lanes.used; l++)
+                if (run.hi[l] > run.lo[l]) cpu_epilogue_row(&r->epilogue, run.at[l] + run.lo[l], run.hi[l] - run.lo[l]);
+        }
+}
+
 /* A task is a strip of rows of two blocks of images and a tile of channels: taps and weights stay in the cache. */
 static void gather_task(void *arg, int64_t task, int worker)
 {
@@ -121,6 +143,7 @@ static void gather_task(void *arg, int64_t task, int worker)
         for (int v = 0; v < t.vectors; v++) {
             p.block = r->block0 + b + v;
             r->kern->unpack(&r->out_side, r->out, &p, out + v * j->out_block * elem, r->add);
+            if (r->epilogue.any) finish(r, &p);
         }
     }
 }
@@ -138,6 +161,7 @@ static void run(const cpu_context *ctx, const cnn_plan *plan, const cnn_weighted
     r.w = args->w;
     r.bias = r.forward ? args->b : NULL;
     r.add = args->beta != 0;
+    r.epilogue = cpu_epilogue_of(ctx, plan, args);
     for (r.block0 = 0; r.block0 < r.shape.blocks; r.block0 += r.shape.round) {
         r.blocks = cpu_min(r.shape.round, r.shape.blocks - r.block0);
         parallel_for(ctx->pool, r.blocks * r.in.parts, pack_task, &r);

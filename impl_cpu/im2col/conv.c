@@ -19,6 +19,7 @@ typedef struct job {
     const char *x, *dy; /* in bundles */
     char *workspace;
     cnn_laps *laps;
+    cpu_epilogue epilogue;
 } job;
 
 /* Within a task columns and products take turns; filling in the bias and clearing dx count as columns. */
@@ -58,7 +59,7 @@ static gemm_matrix dy_of(const job *j, const im2col_block *b, int64_t group)
 static void start(const cpu_context *cpu, const cnn_plan *plan, const cnn_weighted_args *a, job *j)
 {
     const im2col_plan *m = plan->state;
-    *j = (job){m, a, a->x, a->dy, a->workspace, cpu->laps};
+    *j = (job){m, a, a->x, a->dy, a->workspace, cpu->laps, cpu_epilogue_of(cpu, plan, a)};
     if (!m->pack) return;
     im2col_tensor x = {m, a->x, NULL, m->d.ic, m->in_pixels, m->split},
                   dy = {m, a->dy, NULL, m->d.oc, m->out_pixels, false};
@@ -95,6 +96,10 @@ static void fwd_body(void *arg, int64_t task, int worker)
     cpu_clock_tick(&clock, GEMM);
     if (m->pack)
         im2col_unpack(m, &b, y, (im2col_target){a->y, m->d.oc, m->out_pixels, oc0, m->group_oc, a->beta != 0, false});
+    for (int64_t image = b.image; j->epilogue.any && image < b.image + b.lanes; image++)
+        cpu_epilogue_image(
+            &j->epilogue, m->d.t.layout,
+            &(cpu_epilogue_part){image, m->d.oc, m->out_pixels, oc0, oc0 + m->group_oc, b.first, b.last});
     cpu_clock_tick(&clock, REST);
 }
 

@@ -164,7 +164,8 @@ static void exact(void **state)
                               s[3],
                               s[4],
                               v >> 2 & 1,
-                              {0, 0, false}},
+                              {0, 0, false},
+                              {CNN_ACT_IDENTITY, false, 0.0}},
                 v >> 3 & 1, false);
             run(context, &cpu->algorithms[a], &l);
             check(&l);
@@ -181,9 +182,16 @@ static void same_bits_for_any_thread_count(void **state)
         layer l[3];
         for (int t = 0; t < 3; t++) {
             cnn_context *context = open_cpu(t + 1);
-            l[t] = make_layer(
-                (cnn_fc_desc){{CNN_F32, CNN_F32, CNN_NHWC, CNN_MATH_F32}, 130, 20, 5, 5, 37, true, {0, 0, false}}, 0,
-                true);
+            l[t] = make_layer((cnn_fc_desc){{CNN_F32, CNN_F32, CNN_NHWC, CNN_MATH_F32},
+                                            130,
+                                            20,
+                                            5,
+                                            5,
+                                            37,
+                                            true,
+                                            {0, 0, false},
+                                            {CNN_ACT_IDENTITY, false, 0.0}},
+                              0, true);
             run(context, &cpu->algorithms[a], &l[t]);
             cpu->close(context);
         }

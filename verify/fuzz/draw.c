@@ -166,6 +166,32 @@ static void draw_quantization(cnn_rng *rng, cnn_problem *p)
     quant->per_oc = chance(rng, 2);
 }
 
+/* Whether any of its algorithms that are chosen takes epilogues of the operation. */
+static bool takes_epilogues(const fuzz_space *space, const cnn_impl *impl, cnn_op op)
+{
+    for (int i = 0; i < impl->n_algorithms; i++) {
+        const cnn_algorithm *a = &impl->algorithms[i];
+        if (a->ops & 1u << op && a->flags & CNN_ALGO_EPILOGUES &&
+            (space->chosen == NULL || space->chosen(space->user, impl, a)))
+            return true;
+    }
+    return false;
+}
+
+/* One problem in six has one, half of them a ReLU. */
+static void draw_epilogue(const fuzz_space *space, const cnn_impl *impl, cnn_rng *rng, cnn_problem *p)
+{
+    cnn_epilogue *e = fuzz_epilogue(p);
+    if (e == NULL || cnn_sums_whole(p->u.type.dtype)) return;
+    if (space->epilogue != NULL) *e = *space->epilogue;
+    if (space->epilogue != NULL || !takes_epilogues(space, impl, p->op) || !(space->dirs & 1u << CNN_FWD) ||
+        !chance(rng, 6))
+        return;
+    e->add = chance(rng, 2);
+    e->act = chance(rng, 2) ? CNN_ACT_RELU : (cnn_act_kind)rng_int(rng, 0, CNN_ACT_COUNT - 1);
+    e->alpha = cnn_act_default_alpha(e->act) == 0.0 ? 0.0 : DRAW_OF(rng, 0.01, 0.25, 0.3, 1.0, 2.0, 6.0);
+}
+
 /* False: what was drawn is no valid problem. */
 static bool draw_problem(const fuzz_space *space, cnn_rng *rng, uint32_t ops, fuzz_case *c)
 {
@@ -179,6 +205,7 @@ static bool draw_problem(const fuzz_space *space, cnn_rng *rng, uint32_t ops, fu
     p->u.type.dtype = (cnn_dtype)draw_bit(rng, taken != 0 ? taken : space->dtypes);
     p->u.type = cnn_type_for(p->op, p->u.type);
     draw_quantization(rng, p);
+    draw_epilogue(space, space->impls[c->impl], rng, p);
     if (p->op == CNN_OP_OPTIMIZER && !cnn_is_mixed(&p->u.type)) p->u.optimizer.growth = 0.0;
     p->u.type.layout = (cnn_layout)draw_bit(rng, space->layouts);
     p->u.type.math = draw_math(space, rng, p);

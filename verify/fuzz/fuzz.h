@@ -81,6 +81,7 @@ typedef struct fuzz_space {
     void *user;
     uint32_t ops, dirs, dtypes, layouts, maths; /* masks; maths 0: strict, sometimes another */
     bool no_bias, flip;                         /* always so */
+    const cnn_epilogue *epilogue;               /* (optional) always this one */
     int threads, device;                        /* threads 0: drawn */
     const char *const *settings;                /* knobs that are set */
     int n_settings;
@@ -107,6 +108,12 @@ cnn_status fuzz_read(const cnn_problem *like, const char *text, cnn_problem *pro
 static inline cnn_quantization *fuzz_quantization(cnn_problem *p)
 {
     return cnn_is_conv(p) ? &p->u.conv.quant : p->op == CNN_OP_FC ? &p->u.fc.quant : NULL;
+}
+/* What is done to its sums; NULL of an operation of which nothing ever is. */
+static inline cnn_epilogue *fuzz_epilogue(cnn_problem *p)
+{
+    const bool conv = p->op == CNN_OP_CONV || p->op == CNN_OP_CONV3D;
+    return conv ? &p->u.conv.epilogue : p->op == CNN_OP_FC ? &p->u.fc.epilogue : NULL;
 }
 /* False, and the problem as it was: there is none of this shape. */
 bool fuzz_build(const fuzz_shape *shape, cnn_problem *problem);

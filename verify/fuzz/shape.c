@@ -104,6 +104,7 @@ bool fuzz_build(const fuzz_shape *shape, cnn_problem *p)
                        (long long)(groups * shape->v[f]));
     }
     if (fuzz_read(p, text, &made, &err) != CNN_OK) return false;
+    if (fuzz_epilogue(p) != NULL) *fuzz_epilogue(&made) = *fuzz_epilogue(p);
     if (fuzz_quantization(p) != NULL) *fuzz_quantization(&made) = *fuzz_quantization(p);
     *p = made;
     return true;

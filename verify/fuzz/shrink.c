@@ -101,13 +101,14 @@ static bool shrink_numbers(shrinking *s)
 /* What is not a size: its default is what a command need not say. */
 static bool shrink_settings(shrinking *s, const fuzz_space *space)
 {
-    enum { KNOBS = 9 }; /* from here on */
+    enum { KNOBS = 11 }; /* from here on */
     const cnn_impl *impl = space->impls[s->c->impl];
     bool smaller = false;
     for (int i = 0; i < KNOBS + impl->n_knobs && i < KNOBS + FUZZ_MAX_KNOBS; i++) {
         fuzz_case to = *s->c;
         cnn_problem *p = &to.problem;
         cnn_quantization *quant = fuzz_quantization(p);
+        cnn_epilogue *epilogue = fuzz_epilogue(p);
         if (i == 0 && cnn_is_conv(p)) p->u.conv.flip = false;
         if (i == 1 && cnn_is_conv(p)) p->u.conv.bias = true;
         if (i == 1 && p->op == CNN_OP_FC) p->u.fc.bias = true;
@@ -119,6 +120,8 @@ static bool shrink_settings(shrinking *s, const fuzz_space *space)
         if (quant != NULL && i == 6) quant->zero_x = quant->zero_y = 0, quant->per_oc = false;
         if (i == 7) p->u.type.math = CNN_MATH_F32;
         if (i == 8) to.threads = 1;
+        if (epilogue != NULL && i == 9) epilogue->add = false;
+        if (epilogue != NULL && i == 10) epilogue->act = CNN_ACT_IDENTITY, epilogue->alpha = 0.0;
         if (i >= KNOBS) to.knobs[i - KNOBS] = impl->knobs[i - KNOBS].def;
         if (memcmp(&to, s->c, sizeof to) != 0) smaller |= try_case(s, &to);
     }

@@ -4,6 +4,7 @@
  * x, rounded to the dtype as a forward kernel would have left it. */
 #include "case.h"
 
+#include "epilogue.h"
 #include "lines.h"
 
 #include <math.h>
@@ -113,6 +114,7 @@ static cnn_status fill_and_compute(vf_case *c, cnn_error *err)
         for (int i = 0; i < c->call.count; i++)
             if (c->before[i] != NULL) vf_fill_values(c, &c->call.operands[i], density, c->before[i]);
         if (c->fill == VF_INTEGERS && weighted && !whole) vf_scale_integers(c);
+        if (cnn_has_epilogue(&c->problem)) vf_reach_ceiling(c);
         if (has_intermediates(c)) status = take_intermediates(c, err);
         if (status != CNN_OK) return status;
         expect(c);
@@ -133,7 +135,7 @@ cnn_status vf_case_make(vf_case *c, const cnn_problem *problem, cnn_dir dir, vf_
     for (int i = 0; i < CNN_MAX_OPERANDS; i++) c->unit[i] = 1.0;
     cnn_status status = vf_call_init(&c->call, &c->problem, dir, pool, err);
     if (status != CNN_OK) return status;
-    const bool adds = cnn_is_weighted(problem) && !cnn_is_quantized(problem->u.type.dtype);
+    const bool adds = cnn_is_weighted(problem) && !cnn_always_replaces(problem);
     c->call.beta = adds && variant == 1 ? 1.0 : 0.0;
     c->call.scale = problem->op == CNN_OP_LOSS ? 1.0 / (double)problem->u.loss.mb : 1.0;
     c->without_x = problem->op == CNN_OP_ACT && dir == CNN_BWD_D && variant == 1;

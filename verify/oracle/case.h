@@ -13,7 +13,7 @@
 typedef enum vf_fill { VF_INTEGERS, VF_REALS, VF_EXACT_REALS, VF_DATA } vf_fill;
 
 /* Variant 1 exists for some: conv and FC add to what is there (beta 1) and swap which factor is wide; quantized results
- * replace what is there, and have other data (fill_quantized.c); an activation's
+ * and those with an epilogue replace what is there, and have other data; an activation's
  * backward goes without x; an optimizer is in the midst of its way instead of at its start. Variant 2 of an optimizer
  * in 16 bits: that too, and a gradient is not finite, so the step is left out. */
 int vf_variants(const cnn_problem *problem, cnn_dir dir);

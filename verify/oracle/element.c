@@ -2,6 +2,7 @@
  * they do not share a mistake with the fast reference. */
 #include "element.h"
 
+#include "epilogue.h"
 #include "lines.h"
 #include "quantize.h"
 
@@ -37,7 +38,8 @@ cnn_conv_desc vf_as_conv(const cnn_problem *p)
                            .kd = 1,
                            .sd = 1,
                            .bias = d->bias,
-                           .quant = d->quant};
+                           .quant = d->quant,
+                           .epilogue = d->epilogue};
 }
 
 cnn_dir vf_conv_dir(const cnn_problem *p, cnn_dir dir)
@@ -167,6 +169,14 @@ static void add_channel(const vf_call *call, int64_t k, vf_element *e)
         for (int64_t a = 0; a < plane; a++) add(e, call->in[at][(n * dims[1] + k) * plane + a]);
 }
 
+static void finish(const cnn_problem *problem, vf_element *e)
+{
+    const cnn_act_desc act = vf_epilogue_act(problem);
+    const vf_out out = {&e->value, &e->magnitude, &e->roundings, NULL};
+    vf_epilogue_put(&act, &out, 0);
+    e->kind = vf_epilogue_kind(&act, e->value, e->kind);
+}
+
 vf_element vf_element_make(const vf_case *c, int operand, int64_t index)
 {
     const cnn_conv_desc d = vf_as_conv(&c->problem);
@@ -183,9 +193,11 @@ vf_element vf_element_make(const vf_case *c, int operand, int64_t index)
         vf_products_of(&d, tensor, index, add_product, &s);
     if (bias != NULL) add(&s.e, bias[index / (dims[2] * dims[3]) % dims[1]]);
     if (call->beta != 0.0) add(&s.e, c->before[operand][index]);
+    if (d.epilogue.add) add(&s.e, vf_in(call, "z")[index]);
     s.e.kind = (unsigned char)(tensor == 'b' ? VF_EVEN : vf_kind_of(&c->problem, s.e.largest, s.e.rest, s.e.roundings));
     if (vf_quantizer_of(call, &q))
         s.e.value = vf_quantized(&q, vf_quantized_channel(&call->operands[operand], index), s.e.value);
+    if (cnn_has_epilogue(&c->problem)) finish(&c->problem, &s.e);
     return s.e;
 }
 

@@ -3,6 +3,7 @@
 
 #include "bounds.h"
 #include "element.h"
+#include "epilogue.h"
 
 #include <math.h>
 #include <string.h>
@@ -81,7 +82,9 @@ static double added_to(const vf_case *c, int result, int64_t index)
     const int64_t *dims = c->call.operands[result].dims;
     const double *bias = vf_in(&c->call, "b");
     const double b = bias ? fabs(bias[index / (dims[2] * dims[3]) % dims[1]]) : 0.0;
-    return b + (c->call.beta != 0.0 ? fabs(c->before[result][index]) : 0.0);
+    const double *residual = vf_in(&c->call, "z");
+    const double z = residual ? fabs(residual[index]) : 0.0;
+    return b + z + (c->call.beta != 0.0 ? fabs(c->before[result][index]) : 0.0);
 }
 
 static void set_kind(void *user, const vf_product *p)
@@ -153,4 +156,8 @@ void vf_find_kinds(vf_case *c)
         if (f.rest <= unit_of(&c->problem) * fabs(f.factor[at])) vf_products_of(&l.d, l.tensor, at, set_kind, &f);
     }
     find_added(c, result);
+    if (!cnn_has_epilogue(&c->problem)) return;
+    const cnn_act_desc act = vf_epilogue_act(&c->problem);
+    for (int64_t e = 0; e < c->call.operands[result].count; e++)
+        c->kind[result][e] = vf_epilogue_kind(&act, c->after[result][e], c->kind[result][e]);
 }

@@ -1,6 +1,7 @@
 /* reference.c: finds the operation's reference, and its operands by name. */
 #include "reference.h"
 
+#include "epilogue.h"
 #include "quantize.h"
 
 #include <string.h>
@@ -26,6 +27,7 @@ void vf_reference(const vf_call *call)
 {
     references[call->problem->op](call);
     if (cnn_is_quantized(call->problem->u.type.dtype) && !call->sums) vf_quantize(call);
+    if (cnn_has_epilogue(call->problem)) vf_epilogue(call);
 }
 
 int vf_index(const cnn_operand *operands, int count, const char *name)

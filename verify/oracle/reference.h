@@ -21,6 +21,8 @@ typedef struct vf_out {
     unsigned char *kind;                   /* of sums of products: what each is the sum of (lines.h); NULL: not known */
 } vf_out;
 
+enum { VF_LATE_B = 1, VF_LATE_Z = 2 };
+
 /* One call: operands as cnn_operands() lists them. in[i] is what stands in operand i before the call (all but outputs
  * that are replaced), out[i] what must stand in it afterwards (all but inputs); in[i] and out[i].value never overlap.
  * An `out` with a NULL value is left out. */
@@ -33,6 +35,7 @@ typedef struct vf_call {
     vf_out out[CNN_MAX_OPERANDS];
     double beta;   /* conv, fc: 0 or 1 */
     bool sums;     /* of a quantized result: y is to hold the sums that it is made of */
+    unsigned late; /* of an epilogue, as mistakes have it: VF_LATE_*, what is added behind the activation */
     double scale;  /* loss backward */
     int64_t first; /* dropout: images that stand before these in memory */
     thread_pool *pool;
@@ -64,6 +67,12 @@ static inline void vf_put(const vf_out *out, int64_t i, double value, double mag
     out->roundings[i] = roundings;
 }
 
+/* One number by an activation, and whether integers come through it unrounded. */
+typedef struct vf_element_of {
+    double value, magnitude, roundings;
+} vf_element_of;
+vf_element_of vf_act_element(const cnn_act_desc *d, double x);
+bool vf_act_is_exact(const cnn_act_desc *d);
 /* The slope where an activation came to y, which says it as well as x does: alpha is not negative. */
 double vf_act_slope(const cnn_act_desc *d, double y);
 /* Where an activation's slope jumps: how many places, two at most. */

@@ -14,9 +14,7 @@
 /* What SELU comes to far below zero, with a minus. */
 static const double selu_low = CNN_SELU_SCALE * CNN_SELU_ALPHA;
 
-typedef struct element {
-    double value, magnitude, roundings;
-} element;
+typedef vf_element_of element;
 
 static element exactly(double value) { return (element){value, fabs(value), 0.0}; }
 
@@ -117,6 +115,35 @@ void vf_reference_act(const vf_call *call)
         each(call, CNN_ACT_LEAKY_RELU);
     else
         each(call, kind);
+}
+
+element vf_act_element(const cnn_act_desc *d, double x)
+{
+    cnn_act_desc as = *d;
+    if (d->kind == CNN_ACT_CLIPPED_RELU) as.alpha = cnn_act_ceiling(d);
+    return forward(&as, x);
+}
+
+static bool power_of_two(double v)
+{
+    int exponent;
+    return v > 0.0 && frexp(v, &exponent) == 0.5;
+}
+
+bool vf_act_is_exact(const cnn_act_desc *d)
+{
+    switch (d->kind) {
+    case CNN_ACT_IDENTITY:
+    case CNN_ACT_RELU:
+        return true;
+    case CNN_ACT_CLIPPED_RELU:
+        return d->alpha == cnn_act_ceiling(d);
+    case CNN_ACT_LEAKY_RELU:
+    case CNN_ACT_SCALE:
+        return d->alpha == 0.0 || power_of_two(d->alpha);
+    default:
+        return false;
+    }
 }
 
 double vf_act_slope(const cnn_act_desc *d, double y)

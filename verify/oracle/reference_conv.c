@@ -28,7 +28,7 @@ typedef struct axis {
 
 typedef struct conv_task {
     const cnn_conv_desc *d;
-    const double *x, *w, *b, *dy, *before, *before_b;
+    const double *x, *w, *b, *dy, *before, *before_b; /* before: what results are added to, or a residual */
     vf_out out, out_b;
     axis deep, rows, cols;              /* rows of one depth; all else counts rows of all depths together */
     int64_t icg, ocg, taps, in, pixels; /* channels of a group; kh*kw; pixels of a plane of x, of y */
@@ -130,7 +130,7 @@ static int64_t weight(const cnn_conv_desc *d, int64_t i, int64_t j)
     return d->flip ? (d->kh - 1 - i) * d->kw + d->kw - 1 - j : i * d->kw + j;
 }
 
-/* Starts an element: what stood there, if it is added to, and the bias. */
+/* Starts an element: what it is added to, and the bias. */
 static void start(const vf_out *out, int64_t e, const double *before, const double *bias, double taps)
 {
     double value = 0.0, magnitude = 0.0;
@@ -423,6 +423,8 @@ void vf_reference_conv(const vf_call *call)
         .zero = d->quant.zero_x,
         .forward = call->dir == CNN_FWD};
     if (call->beta != 0.0) t.before = vf_in(call, result[call->dir]), t.before_b = vf_in(call, "db");
+    if (d->epilogue.add && !(call->late & VF_LATE_Z)) t.before = vf_in(call, "z");
+    if (call->late & VF_LATE_B) t.b = NULL;
     if (call->dir == CNN_BWD_D && d->kd * d->id * d->od == 1) /* a stride past the image: each pixel is alone */
         t.down = d->sh < d->ih ? d->sh : d->ih, t.right = d->sw < d->iw ? d->sw : d->iw;
     t.blocks = call->dir == CNN_BWD_W ? (t.icg * t.taps + BLOCK - 1) / BLOCK : blocks_of_plane(&t);

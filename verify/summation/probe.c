@@ -155,6 +155,7 @@ cnn_status sum_probe_open(sum_probe *p, const vf_subject *s, bool beta, cnn_erro
     const cnn_type *type = &s->problem->u.type;
     memset(p, 0, sizeof *p);
     p->subject = s;
+    if (cnn_has_epilogue(s->problem)) return CNN_FAIL(err, CNN_UNSUPPORTED, "an epilogue changes sums: ask without it");
     cnn_status status =
         vf_case_make(&p->data, s->problem, s->dir, VF_DATA, beta, s->engine->options.seed, s->engine->pool, err);
     if (status != CNN_OK) return status;
