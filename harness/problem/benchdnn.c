@@ -140,6 +140,20 @@ static void put_quantization(const benchdnn *state, int scales, int point, cnn_d
     memcpy(words->text, text, sizeof text);
 }
 
+/* In front of all, up to a colon. */
+static void put_post_ops(const benchdnn *state, int which, problem_words *words)
+{
+    char text[CNN_PROBLEM_TEXT_MAX] = "";
+    if (!said(which)) return;
+    if (words->op != CNN_OP_CONV && words->op != CNN_OP_FC) {
+        snprintf(words->why_not, sizeof words->why_not, "post-operations are done of conv and ip");
+        return;
+    }
+    op_put_epilogue(text, &state->epilogues[which]);
+    op_put(text, ":%s", words->text);
+    memcpy(words->text, text, sizeof text);
+}
+
 /* Whether there is anything to do: no direction may be left. */
 static bool put_dirs(const benchdnn *state, int64_t *n, problem_words *words)
 {
@@ -193,6 +207,7 @@ static int64_t put_words(const benchdnn *state, int64_t n, const char *word, pro
     put_word(state, &n, word, words);
     const int scales = pick(&n, sets[SET_SCALES]), point = pick(&n, sets[SET_POINTS]);
     put_quantization(state, scales, point, said(dtype) ? (cnn_dtype)dtype : CNN_F32, words);
+    put_post_ops(state, pick(&n, sets[SET_POST_OPS]), words);
     *any = put_dirs(state, &n, words);
     return n > 0 ? -1 : 0;
 }

@@ -250,12 +250,44 @@ static int points_bit(benchdnn *state, const char *value)
     return state->n_points++;
 }
 
+/* ---- Post-operations: "sum+relu", "add:f32:per_tensor+elu:0.5": a residual, an activation, or both in this order.
+ * What the residual holds does not matter, nor whether it stands in y: the case has an array of its own. */
+
+static bool take_residual(const char *op, const char *first, const char *second)
+{
+    if (strcmp(op, "sum") == 0) return first[0] == '\0' || strtod(first, NULL) == 1.0;
+    return strcmp(op, "add") == 0 && strcmp(second, "per_tensor") == 0;
+}
+
+static bool take_post_op(void *user, const char *const parts[3])
+{
+    cnn_epilogue *e = user;
+    char rest[VALUE_MAX], *end = rest;
+    if (!e->add && e->act == CNN_ACT_IDENTITY && take_residual(parts[0], parts[1], parts[2])) return e->add = true;
+    const int kind = eltwise_value(parts[0]);
+    if (kind == NOT_DONE || e->act != CNN_ACT_IDENTITY || parts[2][strspn(parts[2], "0.")] != '\0') return false;
+    snprintf(rest, sizeof rest, "%s", parts[1]);
+    e->alpha = strtod(rest, &end);
+    e->act = kind == CNN_ACT_RELU && e->alpha != 0.0 ? CNN_ACT_LEAKY_RELU : (cnn_act_kind)kind;
+    return *end == '\0' && e->alpha >= 0.0 && (e->alpha == 0.0 || cnn_act_default_alpha(e->act) != 0.0);
+}
+
+/* The bit of this epilogue, which is kept. */
+static int post_ops_bit(benchdnn *state, const char *value)
+{
+    cnn_epilogue *e = &state->epilogues[state->n_epilogues];
+    if (empty_value(state, value) == 0) return BENCHDNN_UNSAID;
+    if (state->n_epilogues == BENCHDNN_POINTS) return NOT_DONE;
+    *e = (cnn_epilogue){CNN_ACT_IDENTITY, false, 0.0};
+    return each_argument(value, take_post_op, e) ? state->n_epilogues++ : NOT_DONE;
+}
+
 /* ---- The options. */
 
 static const struct {
     const char *name;
     benchdnn_set set;
-    int (*value)(const benchdnn *state, const char *value); /* NULL: points_bit(), which keeps it */
+    int (*value)(const benchdnn *state, const char *value); /* NULL: points_bit(), post_ops_bit(), which keep it */
 } options[] = {{"dir", SET_DIR, dir_value},
                {"dt", SET_DT, dtype_value},
                {"sdt", SET_SDT, dtype_value},
@@ -268,7 +300,7 @@ static const struct {
                {"attr-fpmath", SET_MATH, math_value},
                {"alg", SET_ALG, alg_value},
                {"flags", SET_FLAGS, flags_value},
-               {"attr-post-ops", SET_ATTRIBUTES, empty_value},
+               {"attr-post-ops", SET_POST_OPS, NULL},
                {"attr-scales", SET_SCALES, scales_value},
                {"attr-zero-points", SET_POINTS, NULL},
                {"attr-dropout", SET_OTHER, empty_value},
@@ -317,11 +349,13 @@ static cnn_status take_values(benchdnn *state, int row, const char *values, prob
     cnn_status status = CNN_OK;
     state->sets[set] = 0;
     if (set == SET_POINTS) state->n_points = 0;
+    if (set == SET_POST_OPS) state->n_epilogues = 0;
     for (const char *at = values;; at++) {
         const size_t length = strcspn(at, ",");
         snprintf(value, sizeof value, "%.*s", (int)length, at);
         const int bit = length >= sizeof value ? NOT_DONE
                         : set == SET_POINTS    ? points_bit(state, value)
+                        : set == SET_POST_OPS  ? post_ops_bit(state, value)
                                                : options[row].value(state, value);
         if (bit != NOT_DONE) state->sets[set] |= 1u << bit;
         if (bit == NOT_DONE) snprintf(state->missing[set], sizeof *state->missing, "--%s=%s", options[row].name, value);

@@ -49,7 +49,7 @@ typedef enum benchdnn_set {
     SET_MATH,
     SET_ALG,
     SET_FLAGS,
-    SET_ATTRIBUTES, /* post-ops and all else that changes the result: none is done */
+    SET_POST_OPS,
     SET_SCALES,
     SET_POINTS,
     SET_STRIDES,
@@ -75,6 +75,8 @@ typedef struct benchdnn {
         int x, y;
     } points[BENCHDNN_POINTS]; /* of --attr-zero-points: its values, as the bits that they are */
     int n_points;
+    cnn_epilogue epilogues[BENCHDNN_POINTS]; /* of --attr-post-ops, likewise */
+    int n_epilogues;
     int64_t mb;
     regex_t match;
     bool matches;

@@ -97,8 +97,18 @@ static void options_of_benchdnn_hold_for_the_descriptors_behind_them(void **stat
                 "conv mb2ic3ih5oc4oh3kh3ph0 . tf32\n");
     expect_file("conv/b",
                 "--attr-post-ops=, \\\n      relu, \\\n  sum:0.5\nic3ih5oc4kh3\n--match=.*kh3$\nic3ih5oc4kh2\n",
-                "UNSUPPORTED conv/b:3: there is none of it here\nUNSUPPORTED conv/b:3: there is none of it here\n"
-                "conv mb2ic3ih5oc4oh3kh3ph0 .\n");
+                "UNSUPPORTED conv/b:3: there is none of it here\n"
+                "conv relu:mb2ic3ih5oc4oh3kh3ph0 .\nconv mb2ic3ih5oc4oh3kh3ph0 .\n");
+    expect_file(
+        "conv/fused",
+        "--attr-post-ops=sum+relu,add:f32:per_tensor,relu:0.5 --dir=FWD_B,BWD_D\nic3ih5oc4kh3n\"a\"\n"
+        "--attr-post-ops=elu:2,relu+sum,add:f32:per_oc,relu+relu,elu:1:1,linear:2 --dir=FWD_D\nic3ih5oc4kh3\n",
+        "conv add+relu:mb2ic3ih5oc4oh3kh3ph0n\"a\" FD\nconv add:mb2ic3ih5oc4oh3kh3ph0n\"a\" FD\n"
+        "conv leaky_relu=0.5:mb2ic3ih5oc4oh3kh3ph0n\"a\" FD\n"
+        "UNSUPPORTED conv/fused:3: there is none of it here\nUNSUPPORTED conv/fused:3: there is none of it here\n"
+        "UNSUPPORTED conv/fused:3: there is none of it here\nUNSUPPORTED conv/fused:3: there is none of it here\n"
+        "UNSUPPORTED conv/fused:3: there is none of it here\n"
+        "conv elu=2:mb2ic3ih5oc4oh3kh3ph0 F no_bias\n");
     expect_file("conv/types", "--dt=bf16:bf16:bf16,f16:f16:f32,f16,u8:s8:s32,u8:s8:u8,u8:u8:s32\nic3ih5oc4kh3\n",
                 "UNSUPPORTED conv/types:1: there is none of it here\n"
                 "conv mb2ic3ih5oc4oh3kh3ph0 . f16\nconv mb2ic3ih5oc4oh3kh3ph0 . bf16\n"
