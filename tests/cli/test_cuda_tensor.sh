@@ -13,7 +13,7 @@ fail() { echo "FAILED: $*"; exit 1; }
 verified() { # CASES, then options: so many PASSED, and nothing else
     local cases=$1
     shift
-    [ -z "$sanitized" ] || [ "$1" = --net ] || set -- "$@" --check exact
+    [ -z "$sanitized" ] || [ "$1" = --net ] || set -- "$@" --check bound
     "$benchcnn" verify --impl cuda_tensor --seed 1 --quiet "$@" >"$tmp/log" 2>&1 || fail "$*: $(cat "$tmp/log")"
     grep -q "^$cases cases: 0 FAILED $cases PASSED" "$tmp/log" || fail "$*: not $cases PASSED: $(tail -3 "$tmp/log")"
 }
