@@ -91,12 +91,18 @@ typedef struct operands {
     int count;
 } operands;
 
-/* Element i, counted in NCHW, stands at this place in memory. */
-static inline int64_t place(const cnn_operand *o, cnn_layout layout, int64_t i)
+/* Where the elements, counted in NCHW, stand in memory. */
+static inline void set_places(const cnn_operand *o, cnn_layout layout, int64_t *places)
 {
-    if (o->shape == CNN_SHAPE_FLAT) return i;
-    const int64_t w = i % o->dims[3], h = i / o->dims[3] % o->dims[2], c = i / o->dims[3] / o->dims[2] % o->dims[1];
-    return cnn_offset(layout, o->dims[1], o->dims[2], o->dims[3], i / o->dims[3] / o->dims[2] / o->dims[1], c, h, w);
+    const int64_t *dims = o->dims;
+    if (o->shape == CNN_SHAPE_FLAT || layout == CNN_NCHW) {
+        for (int64_t i = 0; i < o->count; i++) places[i] = i;
+        return;
+    }
+    for (int64_t map = 0, i = 0; i < o->count; map++) /* of image map / dims[1] */
+        for (int64_t h = 0; h < dims[2]; h++)
+            for (int64_t w = 0; w < dims[3]; w++, i++)
+                places[i] = cnn_offset(layout, dims[1], dims[2], dims[3], map / dims[1], map % dims[1], h, w);
 }
 
 static inline double get(const cnn_type *t, const void *memory, int64_t i)
@@ -136,9 +142,9 @@ static inline operands make_operands(const cnn_problem *p, cnn_dir dir, double b
         o->places = malloc((size_t)o->info.count * sizeof *o->places);
         assert_non_null(o->values);
         assert_non_null(o->places);
+        set_places(&o->info, p->u.type.layout, o->places);
         for (int64_t e = 0; e < o->info.count; e++) {
             o->values[e] = reals ? rng_real(&rng, -1, 1) : (double)rng_int(&rng, -3, 3);
-            o->places[e] = place(&o->info, p->u.type.layout, e);
             const bool poison = o->info.access == CNN_OUT && beta == 0;
             set(&p->u.type, o->before, o->places[e], poison ? NAN : o->values[e]);
             if (poison) o->values[e] = 0;
@@ -259,7 +265,8 @@ static inline double allowed(const cnn_problem *p, const operand *o, uint32_t fl
 {
     double most = 0;
     if ((flags & CNN_ALGO_TRANSFORMS) == 0) return 0;
-    for (int64_t e = 0; e < o->info.count; e++) most = fmax(most, fabs(o->values[e]));
+    for (int64_t e = 0; e < o->info.count; e++)
+        if (fabs(o->values[e]) > most) most = fabs(o->values[e]);
     return 256 * (most + 64) * (p->u.type.dtype == CNN_F32 ? 0x1p-24 : 0x1p-53);
 }
 
