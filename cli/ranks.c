@@ -123,7 +123,8 @@ static void describe_device(const cnn_session *session, char *text, size_t size)
     (void)gethostname(host, sizeof host - 1);
     machine_name(session, name, sizeof name);
     machine_fact(session, "pci_bus_id", bus, sizeof bus);
-    snprintf(text, size, "%s: %s%s%s", host, name, bus[0] != '\0' ? " " : "", bus);
+    snprintf(text, size, "%.63s: %.80s%s%s", host, name, bus[0] != '\0' ? " " : "",
+             bus); /* the bus whole: it tells apart */
 }
 
 static cnn_status check_apart(const ranks *r, const record_pair *all, cnn_error *err)

@@ -5,6 +5,8 @@ function(benchcnn_isa target file)
   set(flags -O3 -ffp-contract=fast)
   if(BENCHCNN_LIBFUZZER) # fuzz.cmake: no kernel runs
     set(flags -O0)
+  elseif(BENCHCNN_SANITIZE) # at -O3 the checks of unrolled loops take the compiler minutes a file
+    set(flags -O1 -ffp-contract=fast)
   endif()
   target_sources(${target} PRIVATE ${file})
   set_source_files_properties(${file} PROPERTIES COMPILE_OPTIONS "${flags}")

@@ -163,7 +163,7 @@ static void put_label(FILE *to, const curves_set *set, int run)
 {
     const series *s = &set->runs.list[run];
     const curves_point *last = last_of(set, run);
-    char line[SERIES_LABEL_MAX], name[16];
+    char line[SERIES_LABEL_MAX], name[24];
     const char *rest = s->facts;
     snprintf(line, sizeof line, "%.2f %% after %lld epoch%s, %.3g s", 100.0 * last->row->test_accuracy,
              (long long)last->row->epoch, last->row->epoch == 1 ? "" : "s", last->trained_s);

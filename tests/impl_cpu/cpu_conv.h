@@ -82,6 +82,7 @@ static inline cnn_problem make_problem(const shape *s, cnn_dtype dtype, cnn_layo
 typedef struct operand {
     cnn_operand info;
     double *values;        /* outputs: what they hold before, and after reference() what they must hold */
+    int64_t *places;       /* where each of them stands in memory, counted in elements */
     void *before, *memory; /* before: what a run finds in the memory */
 } operand;
 
@@ -90,12 +91,18 @@ typedef struct operands {
     int count;
 } operands;
 
-/* Element i, counted in NCHW, stands at this place in memory. */
-static inline int64_t place(const cnn_operand *o, cnn_layout layout, int64_t i)
+/* Where the elements, counted in NCHW, stand in memory. */
+static inline void set_places(const cnn_operand *o, cnn_layout layout, int64_t *places)
 {
-    if (o->shape == CNN_SHAPE_FLAT) return i;
-    const int64_t w = i % o->dims[3], h = i / o->dims[3] % o->dims[2], c = i / o->dims[3] / o->dims[2] % o->dims[1];
-    return cnn_offset(layout, o->dims[1], o->dims[2], o->dims[3], i / o->dims[3] / o->dims[2] / o->dims[1], c, h, w);
+    const int64_t *dims = o->dims;
+    if (o->shape == CNN_SHAPE_FLAT || layout == CNN_NCHW) {
+        for (int64_t i = 0; i < o->count; i++) places[i] = i;
+        return;
+    }
+    for (int64_t map = 0, i = 0; i < o->count; map++) /* of image map / dims[1] */
+        for (int64_t h = 0; h < dims[2]; h++)
+            for (int64_t w = 0; w < dims[3]; w++, i++)
+                places[i] = cnn_offset(layout, dims[1], dims[2], dims[3], map / dims[1], map % dims[1], h, w);
 }
 
 static inline double get(const cnn_type *t, const void *memory, int64_t i)
@@ -132,11 +139,14 @@ static inline operands make_operands(const cnn_problem *p, cnn_dir dir, double b
         o->values = malloc((size_t)o->info.count * sizeof *o->values);
         o->memory = aligned(o->info.bytes);
         o->before = aligned(o->info.bytes);
+        o->places = malloc((size_t)o->info.count * sizeof *o->places);
         assert_non_null(o->values);
+        assert_non_null(o->places);
+        set_places(&o->info, p->u.type.layout, o->places);
         for (int64_t e = 0; e < o->info.count; e++) {
             o->values[e] = reals ? rng_real(&rng, -1, 1) : (double)rng_int(&rng, -3, 3);
             const bool poison = o->info.access == CNN_OUT && beta == 0;
-            set(&p->u.type, o->before, place(&o->info, p->u.type.layout, e), poison ? NAN : o->values[e]);
+            set(&p->u.type, o->before, o->places[e], poison ? NAN : o->values[e]);
             if (poison) o->values[e] = 0;
         }
     }
@@ -166,6 +176,7 @@ static inline void free_operands(operands *all)
 {
     for (int i = 0; i < all->count; i++) {
         free(all->list[i].values);
+        free(all->list[i].places);
         free(all->list[i].before);
         free(all->list[i].memory);
     }
@@ -186,17 +197,20 @@ static inline void reference(const cnn_conv_desc *d, cnn_dir dir, operands *all)
         if (dir == CNN_FWD && b) y[o] += b[k];
         if (dir == CNN_BWD_W && db) db[k] += dy[o];
         for (int64_t c = 0; c < icg; c++)
-            for (int64_t i = 0; i < d->kh; i++)
+            for (int64_t i = 0; i < d->kh; i++) {
+                const int64_t row = p * d->sh + i * (d->dh + 1) - d->ph;
+                if (row < 0 || row >= d->ih) continue;
+                const int64_t first = ((n * d->ic + k / ocg * icg + c) * d->ih + row) * d->iw;
+                const int64_t taps = ((k * icg + c) * d->kh + (d->flip ? d->kh - 1 - i : i)) * d->kw;
                 for (int64_t j = 0; j < d->kw; j++) {
-                    const int64_t row = p * d->sh + i * (d->dh + 1) - d->ph, col = q * d->sw + j * (d->dw + 1) - d->pw;
-                    if (row < 0 || row >= d->ih || col < 0 || col >= d->iw) continue;
-                    const int64_t in = ((n * d->ic + k / ocg * icg + c) * d->ih + row) * d->iw + col;
-                    const int64_t fi = d->flip ? d->kh - 1 - i : i, fj = d->flip ? d->kw - 1 - j : j;
-                    const int64_t at = ((k * icg + c) * d->kh + fi) * d->kw + fj;
+                    const int64_t col = q * d->sw + j * (d->dw + 1) - d->pw;
+                    if (col < 0 || col >= d->iw) continue;
+                    const int64_t in = first + col, at = taps + (d->flip ? d->kw - 1 - j : j);
                     if (dir == CNN_FWD) y[o] += w[at] * x[in];
                     if (dir == CNN_BWD_D) dx[in] += w[at] * dy[o];
                     if (dir == CNN_BWD_W) dw[at] += x[in] * dy[o];
                 }
+            }
     }
 }
 
@@ -251,7 +265,8 @@ static inline double allowed(const cnn_problem *p, const operand *o, uint32_t fl
 {
     double most = 0;
     if ((flags & CNN_ALGO_TRANSFORMS) == 0) return 0;
-    for (int64_t e = 0; e < o->info.count; e++) most = fmax(most, fabs(o->values[e]));
+    for (int64_t e = 0; e < o->info.count; e++)
+        if (fabs(o->values[e]) > most) most = fabs(o->values[e]);
     return 256 * (most + 64) * (p->u.type.dtype == CNN_F32 ? 0x1p-24 : 0x1p-53);
 }
 
@@ -263,7 +278,7 @@ static inline void check_exact(const char *what, const cnn_problem *p, cnn_dir d
         const operand *o = &all->list[i];
         const double off = o->info.access == CNN_IN ? 0 : allowed(p, o, algorithm->flags);
         for (int64_t e = 0; e < o->info.count; e++) {
-            const double got = get(&p->u.type, o->memory, place(&o->info, p->u.type.layout, e));
+            const double got = get(&p->u.type, o->memory, o->places[e]);
             if (!(fabs(got - o->values[e]) <= off))
                 fail_msg("%s, %s, direction %d, dtype %d, layout %d, bias %d, flip %d: %s[%lld] is %g, not %g", what,
                          algorithm->name, (int)dir, (int)p->u.type.dtype, (int)p->u.type.layout, p->u.conv.bias,

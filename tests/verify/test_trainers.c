@@ -42,6 +42,17 @@ static void see(void *user, const verify_result *r)
     s->steps += strcmp(r->check, "steps") == 0 && r->state == VERIFY_PASSED;
 }
 
+/* The k-th of four ways for network i. The thread sanitizer looks for races: one way with several threads will do, in
+ * one layout or the other. */
+static bool is_tried(size_t i, int k)
+{
+#ifdef __SANITIZE_THREAD__
+    return k == 2 + (int)(i % 2);
+#else
+    return i < sizeof nets / sizeof nets[0] && k < 4;
+#endif
+}
+
 static void fused_trains_chains(void **state)
 {
     static const char *const isas[] = {"cpu.isa=2", "cpu.isa=1", "cpu.isa=0"};
@@ -50,6 +61,7 @@ static void fused_trains_chains(void **state)
         for (int k = 0; k < 4; k++) {
             cnn_session session;
             seen s = {.what = nets[i].what};
+            if (!is_tried(i, k)) continue;
             if (!open_session_with(&session, k / 2 == 0 ? 1 : 3, &isas[k % 3], 1)) skip();
             cnn_network *n = build_net(nets[i].net, CNN_F32, k % 2 == 0 ? CNN_NCHW : CNN_NHWC, k / 2 == 0 ? 3 : 19);
             OK(verify_net_trained(&session, n, "fused", &options, see, &s, err));
