@@ -12,8 +12,8 @@ static const struct {
     const char *name;
     size_t offset;
     unsigned dirs; /* that have it */
-} arrays[] = {{AT(x), 5}, {AT(w), 3},  {AT(b), 1},  {AT(scale), 1}, {AT(dy), 6},
-              {AT(y), 1}, {AT(dx), 2}, {AT(dw), 4}, {AT(db), 4}};
+} arrays[] = {{AT(x), 5},  {AT(w), 3}, {AT(b), 1},  {AT(scale), 1}, {AT(z), 1},
+              {AT(dy), 6}, {AT(y), 1}, {AT(dx), 2}, {AT(dw), 4},    {AT(db), 4}};
 #undef AT
 
 /* Blanks at both ends do not belong to it. */

@@ -2,6 +2,9 @@
  * no `dh` in its arguments computes without dilation: a problem that has one is refused, not failed. */
 #include "impl_kernel/parts.h"
 
+#include "harness/cnn/shape.h"
+#include "harness/problem/problem.h"
+
 #include <string.h>
 
 #define FIELD(name, field) name, offsetof(cnn_problem, u.field), sizeof(((cnn_problem *)NULL)->u.field)
@@ -11,21 +14,25 @@
     {                                                                                                                  \
         FIELD("per_oc", op.quant.per_oc), 0, NULL, NULL                                                                \
     }
+#define ACTIVATION(op)                                                                                                 \
+    {                                                                                                                  \
+        FIELD("act", op.epilogue.act), 0, NULL, NULL                                                                   \
+    }
 #define AT(field) FIELD(#field, conv.field)
 static const kernel_field conv_fields[] = {
-    {AT(g), 1, NULL, NULL},    {AT(mb), -1, NULL, NULL}, {AT(ic), -1, NULL, NULL},  {AT(ih), -1, NULL, NULL},
-    {AT(iw), -1, "ih", NULL},  {AT(oc), -1, NULL, NULL}, {AT(oh), -1, NULL, NULL},  {AT(ow), -1, "oh", NULL},
-    {AT(kh), -1, NULL, NULL},  {AT(kw), -1, "kh", NULL}, {AT(sh), 1, NULL, NULL},   {AT(sw), 1, "sh", NULL},
-    {AT(ph), 0, NULL, NULL},   {AT(pw), 0, "ph", NULL},  {AT(ph_r), 0, "ph", "oh"}, {AT(pw_r), 0, "pw", "oh"},
-    {AT(dh), 0, NULL, NULL},   {AT(dw), 0, "dh", NULL},  QUANTIZATION(conv),        {AT(id), 1, NULL, NULL},
-    {AT(od), 1, NULL, "id"},   {AT(kd), 1, NULL, NULL},  {AT(sd), 1, NULL, NULL},   {AT(pd), 0, NULL, NULL},
-    {AT(pd_r), 0, "pd", "od"}, {AT(dd), 0, NULL, NULL},
+    {AT(g), 1, NULL, NULL},   {AT(mb), -1, NULL, NULL},  {AT(ic), -1, NULL, NULL},  {AT(ih), -1, NULL, NULL},
+    {AT(iw), -1, "ih", NULL}, {AT(oc), -1, NULL, NULL},  {AT(oh), -1, NULL, NULL},  {AT(ow), -1, "oh", NULL},
+    {AT(kh), -1, NULL, NULL}, {AT(kw), -1, "kh", NULL},  {AT(sh), 1, NULL, NULL},   {AT(sw), 1, "sh", NULL},
+    {AT(ph), 0, NULL, NULL},  {AT(pw), 0, "ph", NULL},   {AT(ph_r), 0, "ph", "oh"}, {AT(pw_r), 0, "pw", "oh"},
+    {AT(dh), 0, NULL, NULL},  {AT(dw), 0, "dh", NULL},   QUANTIZATION(conv),        ACTIVATION(conv),
+    {AT(id), 1, NULL, NULL},  {AT(od), 1, NULL, "id"},   {AT(kd), 1, NULL, NULL},   {AT(sd), 1, NULL, NULL},
+    {AT(pd), 0, NULL, NULL},  {AT(pd_r), 0, "pd", "od"}, {AT(dd), 0, NULL, NULL},
 };
 #undef AT
 #define AT(field) FIELD(#field, fc.field)
 static const kernel_field fc_fields[] = {
-    {AT(mb), -1, NULL, NULL}, {AT(ic), -1, NULL, NULL}, {AT(ih), 1, NULL, NULL},
-    {AT(iw), 1, NULL, NULL},  {AT(oc), -1, NULL, NULL}, QUANTIZATION(fc),
+    {AT(mb), -1, NULL, NULL}, {AT(ic), -1, NULL, NULL}, {AT(ih), 1, NULL, NULL}, {AT(iw), 1, NULL, NULL},
+    {AT(oc), -1, NULL, NULL}, QUANTIZATION(fc),         ACTIVATION(fc),
 };
 #undef AT
 enum { CONV3D_FIELDS = sizeof conv_fields / sizeof *conv_fields, CONV_FIELDS = CONV3D_FIELDS - 7 };
@@ -44,6 +51,8 @@ static int64_t value_of(const kernel_field *field, const cnn_problem *problem)
     int64_t value;
     int16_t small;
     bool flag;
+    int32_t number;
+    if (field->size == sizeof number) return memcpy(&number, at, sizeof number), number;
     if (field->size == sizeof flag) return memcpy(&flag, at, sizeof flag), flag;
     if (field->size == sizeof small) return memcpy(&small, at, sizeof small), small;
     memcpy(&value, at, sizeof value);
@@ -121,10 +130,22 @@ static cnn_status check_field(const kernel *k, const kernel_field *field, const 
                     (long long)field->neutral, (long long)value);
 }
 
+/* A residual is an array; what an activation has beside its number, a kernel is not given. */
+static cnn_status check_epilogue(const kernel *k, const cnn_problem *p, cnn_error *err)
+{
+    const cnn_epilogue e = cnn_epilogue_of(p);
+    if (e.add && kernel_array(k, "z") == NULL)
+        return CNN_FAIL(err, CNN_UNSUPPORTED, "z is not among --args: nothing is added to its sums");
+    if (cnn_act_default_alpha(e.act) == 0.0 || !is_named(k, "act")) return CNN_OK;
+    return CNN_FAIL(err, CNN_UNSUPPORTED,
+                    "%s has a parameter, which --args cannot name: such a kernel is for a plug-in",
+                    cnn_act_name(e.act));
+}
+
 cnn_status kernel_check_unnamed(const kernel *k, const cnn_problem *problem, cnn_error *err)
 {
     int count;
-    cnn_status status = CNN_OK;
+    cnn_status status = check_epilogue(k, problem, err);
     const kernel_field *fields = kernel_fields(k->spec.op, &count);
     for (int i = 0; status == CNN_OK && i < count; i++) status = check_field(k, &fields[i], problem, err);
     if (status != CNN_OK || k->spec.op == CNN_OP_FC) return status;

@@ -19,7 +19,7 @@ bool kernel_is_cuda(const kernel *k);
 
 typedef struct kernel_field {
     const char *name;
-    size_t offset, size; /* in a cnn_problem: an int64_t, an int16_t or a bool */
+    size_t offset, size; /* in a cnn_problem: an int64_t, an int16_t, a bool or an enumerator */
     int64_t neutral;     /* what it must be where the kernel does not know it; -1: anything */
     const char *twin;    /* where the kernel does not know it, but knows this one: what it must equal */
     const char *unless;  /* a field that says as much */

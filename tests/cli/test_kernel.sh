@@ -208,6 +208,16 @@ again ' 1 PASSED'
 grep -q 'finished before' "$tmp/out" && fail "another kernel's cases are kept"
 grep -q '"kernel_source":"[^"]*same.c:conv, [0-9a-f]*"' "$tmp/left" || fail "no record says which kernel it was"
 
+# ---- An epilogue: asked of what names z and act.
+fused=(--args x,w,b,z,y,mb,ic,ih,iw,oc,oh,ow,kh,kw,sh,sw,ph,pw,dh,dw,act)
+says 0 ' 2 PASSED' verify "${fused[@]}" --kernel $kernels/conv_fused.c:conv --problem add+relu:mb2ic3ih7oc4kh3ph1 --problem mb1ic3ih7oc4kh3
+says 0 '40 of 40 cases: 0 FAILED' verify "${fused[@]}" --fuzz 40 --seed 1 --quiet --kernel $kernels/conv_fused.c:conv
+sed 's/if (z) sum += z\[at\];//; s/? 0 : sum;/? 0 : sum + (z ? z[at] : 0);/' $kernels/conv_fused.c >"$tmp/late.c"
+says 1 'z is added behind the activation' verify "${fused[@]}" --kernel "$tmp/late.c:conv" --problem add+relu:mb2ic3ih7oc4kh3ph1 --seed 1
+says 3 'z is not among --args' verify --args $conv --kernel $kernels/conv.c:conv --problem add:mb2ic3ih7oc4kh3ph1
+says 3 'act is not among --args, so it must be 0, not 1' verify --args $conv --kernel $kernels/conv.c:conv --problem relu:mb2ic3ih7oc4kh3ph1
+says 3 'leaky_relu has a parameter' verify "${fused[@]}" --kernel $kernels/conv_fused.c:conv --problem leaky_relu:mb2ic3ih7oc4kh3ph1
+
 # ---- Again when the file changes: put in its place, and written anew; not for anything else.
 comes() { # PATTERN COUNT
     for _ in {1..200}; do
