@@ -8,14 +8,16 @@ mx_operands mx_operands_of(const mx_run *r, int64_t group, int64_t part)
     const int64_t icg = m->d.ic / m->d.g, ocg = m->d.oc / m->d.g, weights = group * ocg * icg * m->elem;
     const bool forward = m->dir == CNN_FWD, last = m->d.t.layout == CNN_NHWC;
     const void *x = m->dir == CNN_BWD_D ? a->dx : a->x, *y = forward ? a->y : a->dy;
-    const mx_matrix in = {(char *)(uintptr_t)x + group * icg * m->x.channel * m->elem, &m->x, {MX_PIXELS, m->x.channel}};
-    const mx_matrix out = {(char *)(uintptr_t)y + group * ocg * m->y.channel * m->elem, &m->y, {MX_PIXELS, m->y.channel}};
+    const mx_matrix in = {
+        (char *)(uintptr_t)x + group * icg * m->x.channel * m->elem, &m->x, {MX_PIXELS, m->x.channel}};
+    const mx_matrix out = {
+        (char *)(uintptr_t)y + group * ocg * m->y.channel * m->elem, &m->y, {MX_PIXELS, m->y.channel}};
     if (m->dir == CNN_BWD_W) {
         char *dw = m->k.parts == 1 ? a->dw : r->workspace + m->sums_at + part * m->d.oc * icg * m->elem;
         return (mx_operands){{out.p, out.tensor, {m->y.channel, MX_PIXELS}},
-                          {in.p, in.tensor, {m->x.channel, MX_PIXELS}},
-                          {dw + weights, NULL, {icg, 1}},
-                          NULL};
+                             {in.p, in.tensor, {m->x.channel, MX_PIXELS}},
+                             {dw + weights, NULL, {icg, 1}},
+                             NULL};
     }
     const mx_matrix w = {(char *)(uintptr_t)a->w + weights, NULL, {forward ? icg : 1, forward ? 1 : icg}};
     const mx_matrix from = forward ? in : out, to = forward ? out : in;

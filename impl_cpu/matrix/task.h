@@ -33,7 +33,7 @@ typedef struct mx_task {
     int64_t m0, rows, n0, cols, k0, terms; /* terms: of this block */
     char *a, *b, *c;
     const char *shared_a, *shared_b; /* of the task's first row or column and its block of K; NULL: not shared */
-    int64_t *lists[2]; /* pixels of x and dx, of y and dy */
+    int64_t *lists[2];               /* pixels of x and dx, of y and dy */
 } mx_task;
 void mx_list_pixels(const mx_task *, int64_t first, int64_t count);
 

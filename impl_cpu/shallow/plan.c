@@ -21,8 +21,7 @@ static cnn_status check(const sh_plan *m, cnn_error *err)
 {
     const double most = 64.0, countable = 0x1p40;
     const cnn_conv_desc *d = &m->d;
-    if (m->dir == CNN_BWD_D)
-        return CNN_FAIL(err, CNN_UNSUPPORTED, "cpu:shallow has no data gradient: use cpu:direct");
+    if (m->dir == CNN_BWD_D) return CNN_FAIL(err, CNN_UNSUPPORTED, "cpu:shallow has no data gradient: use cpu:direct");
     if (m->icg > MOST_CHANNELS || d->kh > MOST_DEPTH || d->kw > MOST_DEPTH || m->icg * d->kh * d->kw > MOST_DEPTH)
         return CNN_FAIL(err, CNN_UNSUPPORTED,
                         "groups of %lld input channels, %lldx%lld taps: cpu:shallow takes at most %d channels, and %d "

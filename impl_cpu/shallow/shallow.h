@@ -12,6 +12,7 @@
  *
  *   plan.c        what is taken, how it is cut into tasks, where things lie in the workspace
  *   rows.c, .inc  the copy of the image, columns, and the weights' gradient on its way to dw
+ *   blocks.c      the products of a block of columns
  *   conv.c        the tasks */
 #ifndef IMPL_CPU_SHALLOW_SHALLOW_H
 #define IMPL_CPU_SHALLOW_SHALLOW_H
@@ -22,17 +23,17 @@ typedef struct sh_plan {
     const mx_kernels *kernels;
     cnn_conv_desc d;
     cnn_dir dir;
-    int64_t elem, icg, ocg, panels;    /* bytes; channels of a group; of two vectors of its outputs */
-    int64_t rows;                      /* of columns */
-    int64_t height, length, start;     /* of a copied channel; of a phase; the image's first column in a padded row */
-    int64_t band, bands;               /* rows of outputs of a task, at most; tasks of an image */
-    int64_t block_rows, block_cols;    /* outputs of a block of columns, at most */
-    int64_t pitch;                     /* from one row of columns to the next */
-    int64_t store_panels; /* FWD, NCHW: of pixels, whose results are stored together */
-    int64_t parts;                     /* BWD_W: sums of their own */
+    int64_t elem, icg, ocg, panels; /* bytes; channels of a group; of two vectors of its outputs */
+    int64_t rows;                   /* of columns */
+    int64_t height, length, start;  /* of a copied channel; of a phase; the image's first column in a padded row */
+    int64_t band, bands;            /* rows of outputs of a task, at most; tasks of an image */
+    int64_t block_rows, block_cols; /* outputs of a block of columns, at most */
+    int64_t pitch;                  /* from one row of columns to the next */
+    int64_t store_panels;           /* FWD, NCHW: of pixels, whose results are stored together */
+    int64_t parts;                  /* BWD_W: sums of their own */
     int64_t w_at, sums_at, worker_at, worker; /* the workspace, in bytes; then a piece for each worker: */
     int64_t columns_at, dy_at, to_at;         /* behind the copied rows */
-    int64_t tap[];                     /* for each row of columns, where in the copy its first pixel is */
+    int64_t tap[];                            /* for each row of columns, where in the copy its first pixel is */
 } sh_plan;
 
 cpu_plan_fn sh_plan_make;
