@@ -23,6 +23,8 @@ static const cnn_algorithm algorithms[CPU_ALGORITHM_COUNT] = {
     {"depthwise", "groups of one input channel: sums of few terms, lanes of pixels or of channels", CONVS,
      CNN_ALGO_DETERMINISTIC, 1, CPU_DEPTHWISE},
     {"matrix", "1x1 kernels as one product of matrices, without columns", CONVS, CNN_ALGO_DETERMINISTIC, 1, CPU_MATRIX},
+    {"shallow", "few input channels: rows split once, products as deep as taps times channels", CONVS,
+     CNN_ALGO_DETERMINISTIC, 1, CPU_SHALLOW},
     {"gemm", "matrix products by OpenBLAS", BIT(FC), FUSES, 1, CPU_GEMM},
     {"naive", "the defining loops as they stand", WITH_DEPTH | BIT(FC), FUSES, 1, CPU_NAIVE},
     {"default", "the one kernel of an operation without a choice", EVERY_OTHER, CNN_ALGO_DETERMINISTIC, 1, CPU_DEFAULT},

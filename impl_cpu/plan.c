@@ -15,6 +15,7 @@ static const cpu_kernels *kernels_of(const cnn_problem *p, int64_t id)
     if (id == CPU_WINOGRAD) return &cpu_conv_winograd;
     if (id == CPU_DEPTHWISE) return &cpu_conv_depthwise;
     if (id == CPU_MATRIX) return &cpu_conv_matrix;
+    if (id == CPU_SHALLOW) return &cpu_conv_shallow;
     return op == CNN_OP_CONV3D ? &cpu_conv3d_naive : &cpu_conv_naive;
 }
 
@@ -29,8 +30,7 @@ static cnn_status make_plan(const cpu_context *cpu, const cnn_request *r, void *
         return status == CNN_OK ? cpu_half_workspace(p, bytes, err) : status;
     }
     const int64_t id = r->algorithm->id;
-    if (cnn_sums_whole(p->u.type.dtype) &&
-        (id == CPU_IM2COL || id == CPU_WINOGRAD || id == CPU_DEPTHWISE || id == CPU_MATRIX))
+    if (cnn_sums_whole(p->u.type.dtype) && id != CPU_DIRECT && id != CPU_GEMM && id != CPU_NAIVE)
         return CNN_FAIL(err, CNN_UNSUPPORTED,
                         "%s in %s: integers are multiplied by the algorithms direct, gemm and naive",
                         r->algorithm->name, cnn_dtype_name(p->u.type.dtype));

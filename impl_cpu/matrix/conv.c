@@ -1,107 +1,16 @@
 /* conv.c: cpu:matrix's three directions. A task has a part of the rows and a part of the columns of one group's
  * product, and of BWD_W a part of its terms, which are pixels. */
-#include "matrix.h"
+#include "task.h"
 
 #include <string.h>
-
-typedef struct mx_run {
-    const mx_plan *m;
-    const cnn_weighted_args *a;
-    char *workspace;
-    cnn_laps *laps;
-} mx_run;
 
 enum { PACK, PRODUCTS, STORE };
 static const char *const phases[CPU_CLOCK_PHASES] = {"pack", "products", "store"};
 
-/* A matrix in memory: a group's first element, and the steps along its two axes; the axis of pixels has a list. */
-enum { PIXELS = -1 };
-typedef struct matrix {
-    char *p;
-    const mx_tensor *tensor;
-    int64_t step[2];
-} matrix;
-
-/* Of C[m x n] = sum over k of A[m x k] B[n x k]. */
-typedef struct operands {
-    matrix a, b, c;
-    const char *bias; /* of a group's channels; NULL: none */
-} operands;
-
-static operands operands_of(const mx_run *r, int64_t group, int64_t part)
-{
-    const mx_plan *m = r->m;
-    const cnn_weighted_args *a = r->a;
-    const int64_t icg = m->d.ic / m->d.g, ocg = m->d.oc / m->d.g, weights = group * ocg * icg * m->elem;
-    const bool forward = m->dir == CNN_FWD, last = m->d.t.layout == CNN_NHWC;
-    const void *x = m->dir == CNN_BWD_D ? a->dx : a->x, *y = forward ? a->y : a->dy;
-    const matrix in = {(char *)(uintptr_t)x + group * icg * m->x.channel * m->elem, &m->x, {PIXELS, m->x.channel}};
-    const matrix out = {(char *)(uintptr_t)y + group * ocg * m->y.channel * m->elem, &m->y, {PIXELS, m->y.channel}};
-    if (m->dir == CNN_BWD_W) {
-        char *dw = m->k.parts == 1 ? a->dw : r->workspace + m->sums_at + part * m->d.oc * icg * m->elem;
-        return (operands){{out.p, out.tensor, {m->y.channel, PIXELS}},
-                          {in.p, in.tensor, {m->x.channel, PIXELS}},
-                          {dw + weights, NULL, {icg, 1}},
-                          NULL};
-    }
-    const matrix w = {(char *)(uintptr_t)a->w + weights, NULL, {forward ? icg : 1, forward ? 1 : icg}};
-    const matrix from = forward ? in : out, to = forward ? out : in;
-    const char *bias = forward && a->b != NULL ? (const char *)a->b + group * ocg * m->elem : NULL;
-    if (last) return (operands){from, w, to, bias};
-    return (operands){w, from, {to.p, to.tensor, {to.step[1], PIXELS}}, bias};
-}
-
-/* Where the pixels [first, first + count) of the batch stand. */
-static void list_places(const mx_plan *m, const mx_tensor *t, int64_t first, int64_t count, int64_t *list)
-{
-    const int64_t ow = m->d.ow, oh = m->d.oh;
-    int64_t w = first % ow, h = first / ow % oh, n = first / ow / oh;
-    for (int64_t i = 0; i < count; i++) {
-        list[i] = n * t->image + h * t->row + w * t->pixel;
-        if (++w < ow) continue;
-        w = 0;
-        if (++h < oh) continue;
-        h = 0;
-        n++;
-    }
-}
-
-/* A task, and what its worker has for it. */
-typedef struct task {
-    const mx_plan *m;
-    operands o;
-    int64_t m0, rows, n0, cols, k0, terms; /* terms: of this block */
-    char *a, *b, *c;
-    int64_t *lists[2]; /* pixels of x and dx, of y and dy */
-} task;
-
-static void list_pixels(const task *t, int64_t first, int64_t count)
-{
-    list_places(t->m, &t->m->x, first, count, t->lists[0]);
-    list_places(t->m, &t->m->y, first, count, t->lists[1]);
-}
-
-/* A matrix from an element on; along the axis of pixels that is the lists' first. */
-typedef struct view {
-    char *p;
-    mx_axis axis[2];
-} view;
-static view view_at(const task *t, const matrix *x, int64_t first, int64_t second)
-{
-    view v = {x->p, {{NULL, x->step[0]}, {NULL, x->step[1]}}};
-    const int64_t at[2] = {first, second};
-    for (int i = 0; i < 2; i++)
-        if (x->step[i] == PIXELS)
-            v.axis[i] = (mx_axis){t->lists[x->tensor == &t->m->y], 0};
-        else
-            v.p += at[i] * x->step[i] * t->m->elem;
-    return v;
-}
-
 static int64_t place(mx_axis axis, int64_t i) { return axis.at != NULL ? axis.at[i] : axis.step * i; }
 
 /* The rows of A lie along K, evenly: nothing is to be packed. *step: from row to row. */
-static bool reads_in_place(const task *t, const view *a, int64_t *step)
+static bool reads_in_place(const mx_task *t, const mx_view *a, int64_t *step)
 {
     const mx_axis row = a->axis[0], k = a->axis[1];
     const int64_t rows = t->rows - 1, terms = t->terms - 1;
@@ -113,54 +22,12 @@ static bool reads_in_place(const task *t, const view *a, int64_t *step)
     return true;
 }
 
-/* Panels of A, or of B, from lane `first` on. */
-static void pack(const task *t, const view *from, int64_t first, int64_t lanes, int64_t width, char *to)
-{
-    const mx_axis lane = from->axis[0];
-    const mx_pack p = {.from = from->p + (lane.at ? 0 : first * lane.step) * t->m->elem,
-                       .lane = {lane.at ? lane.at + first : NULL, lane.step},
-                       .k = from->axis[1],
-                       .lanes = lanes,
-                       .width = width,
-                       .count = t->terms,
-                       .panel = width * MX_BLOCK,
-                       .to = to};
-    t->m->kernels->pack(&p);
-}
+static char *sums_of(const mx_task *t, int64_t col) { return t->c + col * t->rows * t->m->elem; }
 
-static char *sums_of(const task *t, int64_t col) { return t->c + col * t->rows * t->m->elem; }
-
-/* The sums of a block of K, added to those of the blocks before. */
-static void add_block(const task *t, bool add, cpu_clock *clock)
-{
-    const mx_kernels *kernels = t->m->kernels;
-    const view a = view_at(t, &t->o.a, t->m0, t->k0), b = view_at(t, &t->o.b, t->n0, t->k0);
-    cpu_product p = {.k = t->terms, .row_b = t->m->n.unit, .add = add};
-    const bool in_place = reads_in_place(t, &a, &p.of_row);
-    const int64_t each = in_place ? t->rows : kernels->rows;
-    const int64_t width = t->m->n.unit, at_once = MX_PANELS * width;
-    p.of_k = in_place ? 1 : each;
-    if (!in_place) p.of_row = 1, pack(t, &a, 0, t->rows, each, t->a);
-    for (int64_t col = 0; col < t->cols; col += width) {
-        if (col % at_once == 0) pack(t, &b, col, cpu_min(at_once, t->cols - col), width, t->b);
-        cpu_clock_tick(clock, PACK);
-        p.narrow = t->cols - col <= kernels->lanes;
-        p.b = t->b + col % at_once * MX_BLOCK * t->m->elem;
-        for (int64_t row = 0; row < t->rows; row += each) {
-            p.a = in_place ? a.p + (place(a.axis[0], 0) + place(a.axis[1], 0)) * t->m->elem
-                           : t->a + row * MX_BLOCK * t->m->elem;
-            p.rows = cpu_min(each, t->rows - row);
-            p.to = sums_of(t, col) + row * width * t->m->elem;
-            kernels->product(&p);
-        }
-        cpu_clock_tick(clock, PRODUCTS);
-    }
-}
-
-static void store(const task *t, bool add)
+static void store(const mx_task *t, bool add)
 {
     const mx_plan *m = t->m;
-    const view c = view_at(t, &t->o.c, t->m0, t->n0);
+    const mx_view c = mx_view_at(t, &t->o.c, t->m0, t->n0);
     const bool by_row = m->d.t.layout == CNN_NCHW;
     const char *bias = t->o.bias;
     const mx_store s = {.sums = t->c,
@@ -176,6 +43,37 @@ static void store(const task *t, bool add)
     m->kernels->store(&s);
 }
 
+/* The sums of a block of K, added to those of the blocks before. */
+static void add_block(const mx_task *t, bool add, cpu_clock *clock)
+{
+    const mx_kernels *kernels = t->m->kernels;
+    const mx_view a = mx_view_at(t, &t->o.a, t->m0, t->k0), b = mx_view_at(t, &t->o.b, t->n0, t->k0);
+    cpu_product p = {.k = t->terms, .row_b = t->m->n.unit, .add = add};
+    const bool in_place = t->shared_a == NULL && reads_in_place(t, &a, &p.of_row);
+    const int64_t each = in_place ? t->rows : kernels->rows;
+    const int64_t width = t->m->n.unit, at_once = MX_PANELS * width;
+    const char *packed = t->shared_a != NULL ? t->shared_a : t->a;
+    p.of_k = in_place ? 1 : each;
+    if (!in_place) p.of_row = 1;
+    if (packed == t->a && !in_place) mx_pack_lanes(t, &a, 0, t->rows, each, t->a);
+    for (int64_t col = 0; col < t->cols; col += width) {
+        if (t->shared_b == NULL && col % at_once == 0)
+            mx_pack_lanes(t, &b, col, cpu_min(at_once, t->cols - col), width, t->b);
+        cpu_clock_tick(clock, PACK);
+        p.narrow = t->cols - col <= kernels->lanes;
+        p.b = t->shared_b != NULL ? t->shared_b + col * MX_BLOCK * t->m->elem
+                                  : t->b + col % at_once * MX_BLOCK * t->m->elem;
+        for (int64_t row = 0; row < t->rows; row += each) {
+            p.a = in_place ? a.p + (place(a.axis[0], 0) + place(a.axis[1], 0)) * t->m->elem
+                           : packed + row * MX_BLOCK * t->m->elem;
+            p.rows = cpu_min(each, t->rows - row);
+            p.to = sums_of(t, col) + row * width * t->m->elem;
+            kernels->product(&p);
+        }
+        cpu_clock_tick(clock, PRODUCTS);
+    }
+}
+
 static void run_task(void *arg, int64_t index, int worker)
 {
     const mx_run *r = arg;
@@ -186,18 +84,19 @@ static void run_task(void *arg, int64_t index, int worker)
     const int64_t last = mx_first(m->k, part + 1), k0 = mx_first(m->k, part);
     char *own = r->workspace + m->worker_at + worker * m->worker;
     int64_t *lists = (int64_t *)(void *)(own + m->lists_at);
-    task t = {m, .o = operands_of(r, group, part), .a = own, .b = own + m->b_at, .c = own + m->c_at};
+    mx_task t = {m, .o = mx_operands_of(r, group, part), .a = own, .b = own + m->b_at, .c = own + m->c_at};
     t.lists[0] = lists, t.lists[1] = lists + m->list;
     t.m0 = mx_first(m->m, i), t.rows = mx_first(m->m, i + 1) - t.m0;
     t.n0 = mx_first(m->n, n), t.cols = mx_first(m->n, n + 1) - t.n0;
     cpu_clock clock = cpu_clock_start(r->laps, worker);
     if (m->dir != CNN_BWD_W) {
         const bool rows = m->d.t.layout == CNN_NHWC;
-        list_pixels(&t, rows ? t.m0 : t.n0, rows ? t.rows : t.cols);
+        mx_list_pixels(&t, rows ? t.m0 : t.n0, rows ? t.rows : t.cols);
     }
     for (t.k0 = k0; t.k0 < last; t.k0 += MX_BLOCK) {
         t.terms = cpu_min(MX_BLOCK, last - t.k0);
-        if (m->dir == CNN_BWD_W) list_pixels(&t, t.k0, t.terms);
+        if (m->dir == CNN_BWD_W) mx_list_pixels(&t, t.k0, t.terms);
+        mx_find_shared(r, &t, group);
         add_block(&t, t.k0 > k0, &clock);
     }
     store(&t, m->k.parts == 1 && r->a->beta != 0);
@@ -231,6 +130,7 @@ static void run(const cpu_context *cpu, const cnn_plan *plan, const cnn_weighted
         parallel_for(cpu->pool, m->d.mb, clear_task, &r);
         cpu_phase(cpu, "clear");
     }
+    mx_share(cpu, &r);
     parallel_for(cpu->pool, m->n.parts * m->m.parts * m->k.parts * m->d.g, run_task, &r);
     cpu_phases(cpu, phases);
     if (m->k.parts > 1) {

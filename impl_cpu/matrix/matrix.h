@@ -14,6 +14,8 @@
  *
  *   plan.c       what is taken, how it is cut into tasks, where things lie in the workspace
  *   conv.c       the tasks
+ *   operands.c   the matrices, as they lie in memory
+ *   share.c      what several tasks read, packed once
  *   kernels.inc  pack, store, and the product of product.h, for each instruction set ({base,avx2,avx512}.c) */
 #ifndef IMPL_CPU_MATRIX_MATRIX_H
 #define IMPL_CPU_MATRIX_MATRIX_H
@@ -56,6 +58,8 @@ typedef struct mx_kernels {
 
 extern const mx_kernels mx_base[CNN_DTYPE_COUNT], mx_avx2[CNN_DTYPE_COUNT], mx_avx512[CNN_DTYPE_COUNT];
 
+const mx_kernels *mx_kernels_for(const cpu_context *, cnn_dtype);
+
 /* Terms of a sum in one block of K; panels of B that are packed together. */
 enum { MX_BLOCK = 256, MX_PANELS = 4 };
 
@@ -84,9 +88,11 @@ typedef struct mx_plan {
     int64_t elem;
     mx_tensor x, y;
     mx_cut m, n, k; /* of a group's product; units are rows and columns of a product in registers, and MX_BLOCK */
-    /* The workspace, in bytes: BWD_W's sums of each part of K; then a piece for each worker: a block of A, a panel of
-     * B, sums [panel][row][2 lanes], two lists of places. */
-    int64_t sums_at, worker_at, worker, b_at, c_at, lists_at, list;
+    bool share_a, share_b; /* packed once, before all tasks, so many panels at a time */
+    int64_t share_panels;
+    /* The workspace, in bytes: what is shared; BWD_W's sums of each part of K; then a piece for each worker: a block of
+     * A, a panel of B, sums [panel][row][2 lanes], two lists of places. */
+    int64_t shared_a_at, shared_b_at, sums_at, worker_at, worker, b_at, c_at, lists_at, list;
 } mx_plan;
 
 cpu_plan_fn mx_plan_make;

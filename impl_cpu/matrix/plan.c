@@ -7,7 +7,7 @@
  * columns A; terms of a part of K. */
 enum { MOST_ROWS = 132, MOST_COLS = 256, LEAST_ROWS = 96, LEAST_COLS = 64, LEAST_TERMS = 1024, TASKS = 16 };
 
-static const mx_kernels *kernels_for(const cpu_context *cpu, cnn_dtype dtype)
+const mx_kernels *mx_kernels_for(const cpu_context *cpu, cnn_dtype dtype)
 {
 #if defined(__x86_64__)
     if (cpu->isa == CPU_ISA_AVX512) return &mx_avx512[dtype];
@@ -65,6 +65,22 @@ static void choose_tasks(mx_plan *m)
     if (weights) cut(&m->k, cpu_ceil_div(want, m->n.parts * m->m.parts), LEAST_TERMS, m->k.count);
 }
 
+/* What several tasks would pack is packed before them, where it is no larger than such a copy is worth; a few panels
+ * at a time. */
+static void choose_sharing(mx_plan *m)
+{
+    enum { SHARED_A = 1 << 24, SHARED_B = 1 << 20 };
+    const double terms = (double)m->k.count * (double)m->d.g;
+    m->share_panels = 4 * MX_PANELS;
+    m->share_a = m->dir == CNN_BWD_D && packs_a(m) && m->n.parts > 1 && (double)m->m.count * terms <= SHARED_A;
+    m->share_b = m->m.parts > 1 && (double)m->n.count * terms <= SHARED_B;
+}
+
+static int64_t shared_size(const mx_plan *m, mx_cut lanes)
+{
+    return m->d.g * cpu_ceil_div(m->k.count, MX_BLOCK) * cpu_ceil_div(lanes.count, lanes.unit) * lanes.unit;
+}
+
 static int64_t take(cpu_arena *arena, int64_t count, int64_t each, int64_t elem)
 {
     const int64_t at = arena->used;
@@ -79,11 +95,13 @@ static void lay_out(const cpu_context *cpu, mx_plan *m, cpu_arena *arena)
     const int64_t panels = cpu_ceil_div(mx_most(m->n), m->n.unit);
     const bool turned = d->t.layout == CNN_NHWC, weights = m->dir == CNN_BWD_W;
     cpu_arena worker = {0};
+    m->shared_a_at = take(arena, m->share_a ? shared_size(m, m->m) : 0, MX_BLOCK, m->elem);
+    m->shared_b_at = take(arena, m->share_b ? shared_size(m, m->n) : 0, MX_BLOCK, m->elem);
     m->sums_at = take(arena, m->k.parts > 1 ? m->k.parts : 0, d->oc * (d->ic / d->g), m->elem);
     take(&worker, rows, MX_BLOCK, m->elem);
     m->b_at = take(&worker, cpu_min(panels, MX_PANELS) * m->n.unit, MX_BLOCK, m->elem);
     m->c_at = take(&worker, panels * rows, m->n.unit, m->elem);
-    m->list = weights ? MX_BLOCK : mx_most(turned ? m->m : m->n);
+    m->list = weights ? MX_BLOCK : cpu_max(mx_most(turned ? m->m : m->n), m->share_panels * m->n.unit);
     m->lists_at = take(&worker, 2, m->list, sizeof(int64_t));
     m->worker = worker.used;
     m->worker_at = take(arena, cpu->threads, worker.used, 1);
@@ -95,7 +113,7 @@ cnn_status mx_plan_make(const cpu_context *cpu, const cnn_request *r, void **sta
     const cnn_conv_desc *d = &r->problem->u.conv;
     const cnn_layout layout = d->t.layout;
     cpu_arena arena = {0};
-    mx_plan m = {.kernels = kernels_for(cpu, d->t.dtype),
+    mx_plan m = {.kernels = mx_kernels_for(cpu, d->t.dtype),
                  .d = *d,
                  .dir = r->dir,
                  .elem = (int64_t)cnn_dtype_size(d->t.dtype),
@@ -104,6 +122,7 @@ cnn_status mx_plan_make(const cpu_context *cpu, const cnn_request *r, void **sta
     const cnn_status status = check(d, err);
     if (status != CNN_OK) return status;
     choose_tasks(&m);
+    choose_sharing(&m);
     lay_out(cpu, &m, &arena);
     if (arena.overflow) return CNN_FAIL(err, CNN_UNSUPPORTED, "cpu:matrix's workspace exceeds 2^63 bytes");
     *bytes = (size_t)arena.used;

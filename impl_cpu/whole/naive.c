@@ -58,7 +58,8 @@ static void row(void *arg, int64_t task, int worker)
         const int64_t at = cnn_offset(d->t.layout, d->oc, rows, d->ow, n, k, p, q);
         const int32_t sum = sum_at(t, n, k, p, q);
         if (t->q.any)
-            ((uint8_t *)t->a->y)[at] = whole_quantized(&t->q, k, whole_result(sum, bias, 0.0, NULL));
+            ((uint8_t *)t->a->y)[at] =
+                whole_quantized(&t->q, t->q.scale[k * t->q.step], whole_result(sum, bias, 0.0, NULL));
         else
             y[at] = whole_result(sum, bias, t->a->beta, &y[at]);
     }

@@ -4,14 +4,10 @@
  * First x is made wider, to 16 bits, less its zero point, into the workspace: channels last, each group's padded to
  * pairs, zeros around the images; so no tap lies outside, and every one is a fixed distance from the pixel. Then the
  * weights: as many channels of the result as two vectors have, beside each other, for each pair of channels. Then
- * tiles: some pixels, of any image, by these channels. */
+ * tiles: some pixels, of any image, by these channels. Some tiles later their results go to y (results.c). */
 #include "pairs.h"
 
-#include "whole.h"
-
 #include <string.h>
-
-enum { TILES = 16 }; /* of a task */
 
 typedef struct pairs_job {
     cnn_conv_desc d;
@@ -19,7 +15,7 @@ typedef struct pairs_job {
     const pairs_kernel *kernel;
     int64_t icp, channels;                /* of a group, padded; of a pixel */
     int64_t height, width, panels, panel; /* of the padded image; of a group, numbers of one */
-    int64_t pixels, chunks;               /* of all images; of TILES tiles each */
+    int64_t pixels, chunks;               /* of all images; of PAIRS_TILES tiles each */
     int16_t *x, *w;
     whole_quantizer q;
 } pairs_job;
@@ -40,7 +36,7 @@ static pairs_job job_of(const cpu_context *cpu, const cnn_problem *problem)
     t.panels = cpu_ceil_div(d->oc / d->g, t.kernel->channels);
     t.panel = d->kh * d->kw * t.icp * t.kernel->channels;
     t.pixels = d->mb * d->oh * d->ow;
-    t.chunks = cpu_ceil_div(t.pixels, TILES * PAIRS_PIXELS);
+    t.chunks = cpu_ceil_div(t.pixels, PAIRS_TILES * PAIRS_PIXELS);
     return t;
 }
 
@@ -168,54 +164,15 @@ static void pack_panel(void *arg, int64_t task, int worker)
 
 /* ---- Tiles. */
 
-/* Where the pixels of a task read their first tap, and where in y their first channel goes. Beyond the last pixel: as
- * the last. */
-typedef struct places {
-    const int16_t *x[TILES * PAIRS_PIXELS];
-    int64_t y[TILES * PAIRS_PIXELS], count;
-} places;
-
-static void find_places(const pairs_job *t, int64_t group, int64_t first, places *p)
+/* Where the pixels of a task read their first tap. Beyond the last pixel: as the last. */
+static void find_places(const pairs_job *t, int64_t group, int64_t first, int64_t count,
+                        const int16_t *x[PAIRS_TILES * PAIRS_PIXELS])
 {
     const cnn_conv_desc *d = &t->d;
-    p->count = cpu_min(TILES * PAIRS_PIXELS, t->pixels - first);
-    for (int64_t i = 0; i < TILES * PAIRS_PIXELS; i++) {
-        const int64_t pixel = first + cpu_min(i, p->count - 1), plane = d->oh * d->ow, n = pixel / plane;
+    for (int64_t i = 0; i < PAIRS_TILES * PAIRS_PIXELS; i++) {
+        const int64_t pixel = first + cpu_min(i, count - 1), plane = d->oh * d->ow, n = pixel / plane;
         const int64_t row = n * t->height + pixel / d->ow % d->oh * d->sh, col = pixel % d->ow * d->sw;
-        p->x[i] = t->x + (row * t->width + col) * t->channels + group * t->icp;
-        p->y[i] = cnn_offset(d->t.layout, d->oc, 1, plane, n, group * (d->oc / d->g), 0, pixel % plane);
-    }
-}
-
-/* `channel` counts within the group, and `bias` begins with it. */
-static void put_tile(const pairs_job *t, const places *p, int64_t tile, int64_t channel, int64_t count,
-                     const int32_t *bias, const int32_t *sums)
-{
-    const int64_t step = t->d.t.layout == CNN_NHWC ? 1 : t->d.oh * t->d.ow, first = tile * PAIRS_PIXELS;
-    int32_t *const y = (int32_t *)t->a->y + channel * step;
-    for (int64_t r = 0; r < PAIRS_PIXELS && first + r < p->count; r++) {
-        int32_t *to = y + p->y[first + r];
-        const int32_t *from = sums + r * t->kernel->channels;
-        if (bias == NULL && t->a->beta == 0.0)
-            for (int64_t k = 0; k < count; k++) to[k * step] = from[k];
-        else
-            for (int64_t k = 0; k < count; k++)
-                to[k * step] = whole_result(from[k], bias != NULL ? &bias[k] : NULL, t->a->beta, &to[k * step]);
-    }
-}
-
-/* The same of bytes: `channel` counts on from group to group. */
-static void put_bytes(const pairs_job *t, const places *p, int64_t tile, int64_t channel, int64_t count,
-                      const int32_t *bias, const int32_t *sums)
-{
-    const int64_t step = t->d.t.layout == CNN_NHWC ? 1 : t->d.oh * t->d.ow, first = tile * PAIRS_PIXELS;
-    const int64_t before = channel % (t->d.oc / t->d.g) * step;
-    for (int64_t r = 0; r < PAIRS_PIXELS && first + r < p->count; r++) {
-        uint8_t *to = (uint8_t *)t->a->y + before + p->y[first + r];
-        const int32_t *from = sums + r * t->kernel->channels;
-        for (int64_t k = 0; k < count; k++)
-            to[k * step] =
-                whole_quantized(&t->q, channel + k, whole_result(from[k], bias != NULL ? &bias[k] : NULL, 0.0, NULL));
+        x[i] = t->x + (row * t->width + col) * t->channels + group * t->icp;
     }
 }
 
@@ -225,28 +182,28 @@ static void multiply(void *arg, int64_t task, int worker)
     const pairs_job *t = arg;
     const cnn_conv_desc *d = &t->d;
     const int64_t ocg = d->oc / d->g, group = task / t->chunks;
-    int32_t sums[PAIRS_PIXELS * PAIRS_CHANNELS_MOST];
+    const int64_t first = task % t->chunks * PAIRS_TILES * PAIRS_PIXELS;
+    const int64_t count = cpu_min(PAIRS_TILES * PAIRS_PIXELS, t->pixels - first);
+    int32_t sums[PAIRS_ROWS * PAIRS_CHANNELS_MOST];
+    const int16_t *x[PAIRS_TILES * PAIRS_PIXELS];
+    pairs_results results = {t->kernel, d, t->a, &t->q, .first = first, .count = count, .sums = sums};
     pairs_tile tile = {.kh = d->kh,
                        .kw = d->kw,
                        .pairs = t->icp / 2,
                        .down = (d->dh + 1) * t->width * t->channels,
                        .right = (d->dw + 1) * t->channels};
-    places p;
     (void)worker;
-    find_places(t, group, task % t->chunks * TILES * PAIRS_PIXELS, &p);
+    find_places(t, group, first, count, x);
     for (int64_t panel = 0; panel < t->panels; panel++) {
         const int64_t channel = panel * t->kernel->channels;
-        const int32_t *bias = t->a->b != NULL ? (const int32_t *)t->a->b + group * ocg + channel : NULL;
         tile.w = t->w + (group * t->panels + panel) * t->panel;
-        for (int64_t i = 0; i * PAIRS_PIXELS < p.count; i++) {
-            memcpy(tile.x, p.x + i * PAIRS_PIXELS, sizeof tile.x);
-            t->kernel->product(&tile, sums);
-            const int64_t count = cpu_min(t->kernel->channels, ocg - channel);
-            if (t->q.any)
-                put_bytes(t, &p, i, group * ocg + channel, count, bias, sums);
-            else
-                put_tile(t, &p, i, channel, count, bias, sums);
+        for (int64_t i = 0; i < count; i += PAIRS_PIXELS) {
+            memcpy(tile.x, x + i, sizeof tile.x);
+            t->kernel->product(&tile, sums + i * t->kernel->channels);
         }
+        results.channel = group * ocg + channel;
+        results.channels = cpu_min(t->kernel->channels, ocg - channel);
+        pairs_put(&results);
     }
 }
 

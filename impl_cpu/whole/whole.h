@@ -37,10 +37,10 @@ static inline whole_quantizer whole_quantizer_of(const cnn_conv_desc *d, const f
 }
 
 /* The bits of a u8 or an s8: of what is within the range both are made alike. The sum has the bias in it. */
-static inline uint8_t whole_quantized(const whole_quantizer *q, int64_t channel, int32_t sum)
+static inline uint8_t whole_quantized(const whole_quantizer *q, float scale, int32_t sum)
 {
     const float far = 0x1p20f, whole = 0x1.8p23f; /* beyond `far` all is saturated; at `whole` f32 has no fractions */
-    float v = (float)sum * q->scale[channel * q->step];
+    float v = (float)sum * scale;
     v = v < -far ? -far : v > far ? far : v;
     v = v + whole - whole + q->zero;
     return (uint8_t)(int)(v < q->least ? q->least : v > q->most ? q->most : v);

@@ -257,7 +257,7 @@ static inline bool takes(const cpu_session *s, const cnn_problem *p, cnn_dir dir
 static inline bool is_choosy(const cnn_algorithm *algorithm)
 {
     return algorithm->flags & CNN_ALGO_TRANSFORMS || strcmp(algorithm->name, "depthwise") == 0 ||
-           strcmp(algorithm->name, "matrix") == 0;
+           strcmp(algorithm->name, "matrix") == 0 || strcmp(algorithm->name, "shallow") == 0;
 }
 
 /* How far a transform's result may be from the sum of whole numbers: what rounding comes to beside the largest. */

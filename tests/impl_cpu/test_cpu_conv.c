@@ -25,6 +25,8 @@ static const shape shapes[] = {
     {"pointwise, blocks of terms", 1, 1, 260, 2, 3, 260, 1, 1, 1, 1, 0, 0, 0, 0, 0, 0},
     {"pointwise, parts of rows and columns", 1, 1, 10, 10, 14, 200, 1, 1, 1, 1, 0, 0, 0, 0, 0, 0},
     {"pointwise, parts of the pixels", 1, 6, 12, 20, 20, 10, 1, 1, 1, 1, 0, 0, 0, 0, 0, 0},
+    {"pointwise, shared panels", 1, 1, 140, 17, 17, 8, 1, 1, 1, 1, 0, 0, 0, 0, 0, 0},
+    {"pointwise, shared panels, strided, groups", 2, 1, 280, 33, 33, 6, 1, 1, 2, 2, 0, 0, 0, 0, 0, 0},
     {"groups", 3, 2, 6, 5, 5, 9, 3, 2, 1, 2, 1, 0, 1, 1, 0, 0},
     {"depthwise", 7, 3, 7, 6, 6, 7, 3, 3, 1, 1, 1, 1, 1, 1, 0, 0},
     {"depthwise, two filters each, strided", 4, 2, 4, 9, 9, 8, 3, 3, 2, 2, 1, 1, 0, 0, 0, 0},
@@ -44,6 +46,10 @@ static const shape shapes[] = {
     {"depthwise, strides, dilation", 5, 2, 5, 13, 17, 5, 5, 3, 3, 2, 2, 1, 2, 1, 0, 1},
     {"depthwise, two outputs a channel", 4, 2, 4, 13, 37, 8, 3, 5, 2, 3, 2, 4, 1, 3, 1, 0},
     {"depthwise, taps beyond registers", 2, 2, 2, 11, 40, 2, 7, 5, 1, 1, 3, 2, 3, 2, 0, 0},
+    {"few channels, blocks of terms", 1, 2, 8, 9, 10, 20, 6, 6, 2, 2, 2, 2, 2, 2, 0, 0},
+    {"few channels, strides, groups", 2, 2, 6, 11, 38, 10, 3, 5, 3, 2, 2, 4, 1, 3, 1, 2},
+    {"few channels, blocks of columns", 1, 1, 2, 4, 300, 5, 2, 3, 1, 1, 0, 1, 0, 1, 0, 0},
+    {"few channels, bands and parts", 1, 3, 3, 47, 30, 24, 5, 5, 1, 2, 2, 2, 2, 2, 0, 0},
     {"tails of channels and images", 1, 17, 9, 5, 5, 21, 3, 3, 1, 1, 1, 1, 1, 1, 0, 0},
 };
 
