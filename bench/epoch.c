@@ -44,6 +44,7 @@ static const field fields[] = {
     SETTING(batch, FIELD_INT, POINT),
     SETTING(workers, FIELD_INT, POINT),
     SETTING(ranks, FIELD_INT, POINT),
+    SETTING(bucket, FIELD_INT, POINT),
     SETTING(dtype, FIELD_TEXT, TASK),
     SETTING(layout, FIELD_TEXT, TASK),
     SETTING(math, FIELD_TEXT, TASK),
@@ -140,14 +141,15 @@ epoch_row epoch_row_of(const epoch_setting *setting, int64_t number, int64_t epo
     return row;
 }
 
-/* One process is no ranks, and most types have no loss scale: what goes without saying stands in no record, and in no
- * table. */
+/* One process is no ranks, sums mostly have no buckets, and most types no loss scale: what goes without saying stands
+ * in no record, and in no table. */
 static bool unsaid(const field *f, const epoch_row *row)
 {
     const bool of_scale = f->offset == offsetof(epoch_row, setting.loss_scale) ||
                           f->offset == offsetof(epoch_row, last_scale) ||
                           f->offset == offsetof(epoch_row, steps_left_out);
     if (of_scale) return row->setting.loss_scale == 0;
+    if (f->offset == offsetof(epoch_row, setting.bucket)) return row->setting.bucket == 0;
     return f->offset == offsetof(epoch_row, setting.ranks) && row->setting.ranks <= 1;
 }
 
@@ -260,6 +262,7 @@ static void get_row(const cnn_record *record, const reader *from, epoch_row *row
     row->joules = record_get_real(record, "joules_per_epoch");
     row->comm = (epoch_comm){.bytes = record_get_real(record, "comm_bytes"),
                              .step_s = record_get_real(record, "comm_step_s"),
+                             .flight_s = record_get_real(record, "comm_flight_s"),
                              .alone_s = record_get_real(record, "comm_alone_s")};
     epoch_text(row->comm.way, sizeof row->comm.way, record_get_text(record, "comm_way"));
     row->path = from->path;

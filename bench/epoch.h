@@ -28,6 +28,7 @@ typedef struct epoch_setting {
     char build[BUILD_ID_MAX], libraries[BUILD_ID_MAX]; /* what measured it; "": an older record, which does not say */
     int64_t net_params, batch, workers, threads, cores, seed, shift, train_images, test_images;
     int64_t ranks;      /* processes that trained it together, `threads` each; 1: one alone */
+    int64_t bucket;     /* bytes, at least, of each sum over ranks; 0: one for all */
     int64_t loss_scale; /* that it began with; 0: types without one */
 } epoch_setting;
 
@@ -36,6 +37,7 @@ typedef struct epoch_comm {
     char way[64];           /* "": not over ranks */
     double bytes;           /* that a step adds up; NaN: not recorded, as the times */
     double step_s, alone_s; /* of a step, waits included; what the same sum takes alone */
+    double flight_s;        /* of a step: while sums were under way, beside operations too */
 } epoch_comm;
 
 /* A mean loss above this is that of no training: guessing among a million classes costs 14. */

@@ -34,7 +34,8 @@ static void set_text(char **to, const char *text)
 /* The identity with what is not in it, but tells rows of a page apart. To be freed; NULL: no memory. */
 static char *key_of(const page *p, const cnn_record *record, identity_scope scope, int session, const char *machine)
 {
-    static const char *const more[] = {"workers", "ranks", "schedule", "weights", "preprocess", "axes", "case"};
+    static const char *const more[] = {"workers", "ranks",      "bucket", "schedule",
+                                       "weights", "preprocess", "axes",   "case"};
     const int environment = session >= 0 ? p->sessions[session].environment : -1;
     char *key = NULL, *identity = record_identity(record, scope, NULL);
     size_t size;

@@ -9,13 +9,15 @@
 
 static bool is_figure(const epoch_row *row) { return !row->diverged && row->seconds > 0.0; }
 
-/* But for what the number of ranks brings with it: a rank's threads and cores, and whether its steps are captured. */
+/* But for what the number of ranks brings with it: a rank's threads and cores, buckets, whether its steps are captured.
+ */
 static bool same_training(const epoch_setting *a, const epoch_setting *b)
 {
     epoch_setting other = *b;
     other.batch = a->batch;
     other.seed = a->seed;
     other.ranks = a->ranks;
+    other.bucket = a->bucket;
     other.threads = a->threads;
     other.cores = a->cores;
     other.graph = a->graph;
@@ -55,7 +57,8 @@ static scaling_curve *curve_of(scaling_set *set, const epoch_setting *s, cnn_err
 
 static bool same_point(const scaling_point *p, const epoch_setting *s)
 {
-    return p->batch == s->batch && p->ranks == s->ranks && (scaling_on_gpu(s) || p->threads == s->threads);
+    return p->batch == s->batch && p->ranks == s->ranks && p->bucket == s->bucket &&
+           (scaling_on_gpu(s) || p->threads == s->threads);
 }
 
 static double median_of(const epoch_sum *sum)
@@ -74,8 +77,9 @@ static void add_number(epoch_sum *sum, double value)
 static void add_point(scaling_curve *c, const epoch_table *table, const int *curves, int row)
 {
     const epoch_setting *s = &table->rows[row].setting;
-    scaling_point p = {.batch = s->batch, .ranks = s->ranks, .threads = s->threads};
-    epoch_sum seconds = {.count = 0}, train = {.count = 0}, step = {.count = 0}, alone = {.count = 0};
+    scaling_point p = {.batch = s->batch, .ranks = s->ranks, .threads = s->threads, .bucket = s->bucket};
+    epoch_sum seconds = {.count = 0}, train = {.count = 0}, step = {.count = 0}, alone = {.count = 0},
+              hidden = {.count = 0};
     bench_stats stats;
     for (int i = 0; i < c->count; i++)
         if (same_point(&c->points[i], s)) return;
@@ -87,6 +91,7 @@ static void add_point(scaling_curve *c, const epoch_table *table, const int *cur
         add_number(&train, other->train_s);
         add_number(&step, other->comm.step_s);
         add_number(&alone, other->comm.alone_s);
+        add_number(&hidden, 1.0 - other->comm.step_s / other->comm.flight_s);
         if (other->comm.bytes > 0 && other->setting.ranks > 1) c->model.bytes = other->comm.bytes;
     }
     epoch_sum_stats(&seconds, &stats);
@@ -96,6 +101,7 @@ static void add_point(scaling_curve *c, const epoch_table *table, const int *cur
     p.train_s = median_of(&train);
     p.step_s = p.ranks > 1 ? median_of(&step) : NAN;
     p.alone_s = p.ranks > 1 ? median_of(&alone) : NAN;
+    p.hidden = p.bucket > 0 ? median_of(&hidden) : NAN;
     const double steps = ceil((double)s->train_images / (double)s->batch);
     p.share = (isfinite(p.step_s) ? p.step_s : p.alone_s) * steps / p.train_s;
     p.strong = p.weak = p.efficiency = p.model_s = p.model_off = NAN;
@@ -128,7 +134,8 @@ static int by_batch_and_ranks(const void *a, const void *b)
 {
     const scaling_point *p = a, *q = b;
     if (p->batch != q->batch) return p->batch < q->batch ? -1 : 1;
-    return (p->ranks > q->ranks) - (p->ranks < q->ranks);
+    if (p->ranks != q->ranks) return p->ranks < q->ranks ? -1 : 1;
+    return (p->bucket > q->bucket) - (p->bucket < q->bucket);
 }
 
 /* Those of one rank alone show no scaling. */
@@ -180,6 +187,7 @@ static cnn_status name_curves(scaling_set *set, cnn_error *err)
         if (s == NULL) return err->status;
         s->setting = c->setting;
         s->setting.ranks = 1; /* over them it goes */
+        s->setting.bucket = 0;
         for (int k = 0; k < c->count; k++)
             if (c->points[k].threads != c->setting.threads) s->setting.threads = 0;
     }

@@ -5,12 +5,14 @@
 #include "scaling_model.h"
 #include "series.h"
 
-/* A batch on a number of ranks: medians over the epochs. NaN: not known. */
+/* A batch on a number of ranks, with buckets of one size: medians over the epochs. NaN: not known. */
 typedef struct scaling_point {
     int64_t batch, ranks, threads; /* threads: of each rank */
+    int64_t bucket;                /* of each sum; 0: one for all */
     double seconds, train_s;
     double step_s, alone_s;          /* a step's sum: in training, waits included; alone */
     double share;                    /* of the training, of either */
+    double hidden;                   /* of the time that sums were under way: what operations took beside them */
     double strong, weak, efficiency; /* over one rank: with the same batch, with as many images a rank; strong, by how
                                         many times as many GPUs, or threads, there are */
     double model_s, model_off;       /* the model's epoch, and by what share of the measured one it is more */

@@ -48,12 +48,23 @@ static void put_line(FILE *to, int64_t n, double value, bool mark)
     if (isfinite(value)) fprintf(to, "%lld %.9g %d\n", (long long)n, value, mark);
 }
 
+/* Of buckets of several sizes a line has the fastest. */
+static bool fastest(const scaling_curve *c, const scaling_point *p)
+{
+    for (int i = 0; i < c->count; i++) {
+        const scaling_point *q = &c->points[i];
+        if (q->batch == p->batch && q->ranks == p->ranks && q->threads == p->threads && q->seconds < p->seconds)
+            return false;
+    }
+    return true;
+}
+
 static void put_points(FILE *to, const scaling_curve *c, int64_t batch, part what)
 {
     for (int i = 0; i < c->count; i++) {
         const scaling_point *p = &c->points[i];
         const bool mine = what == WEAK ? p->batch == batch * p->ranks : p->batch == batch;
-        if (!mine) continue;
+        if (!mine || !fastest(c, p)) continue;
         if (what == STRONG) put_line(to, p->ranks, p->strong, p->marks != 0);
         if (what == WEAK) put_line(to, p->ranks, 100.0 * p->weak / (double)p->ranks, p->marks != 0);
         if (what == SUMS) put_line(to, p->ranks, p->step_s, p->marks != 0);

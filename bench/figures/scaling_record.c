@@ -22,6 +22,7 @@ cnn_record *scaling_record(const scaling_curve *c, const scaling_point *p)
     if (!scaling_on_gpu(s)) record_int(record, "threads", p->threads);
     record_int(record, "batch", p->batch);
     record_int(record, "ranks", p->ranks);
+    if (p->bucket > 0) record_int(record, "bucket", p->bucket);
     record_real(record, "seconds", p->seconds);
     record_int(record, "repetitions", p->epochs);
     record_real(record, "strong", p->strong);
@@ -31,6 +32,7 @@ cnn_record *scaling_record(const scaling_curve *c, const scaling_point *p)
     record_real(record, "comm_step_s", p->step_s);
     record_real(record, "comm_alone_s", p->alone_s);
     record_real(record, "comm_share", p->share);
+    record_real(record, "comm_hidden", p->hidden);
     record_real(record, "model_s", p->model_s);
     record_real(record, "model_off", p->model_off);
     record_text(record, "marks", bench_marks_text(p->marks, marks, sizeof marks));

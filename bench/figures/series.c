@@ -106,6 +106,7 @@ static void describe(const epoch_setting *s, int fact, char text[SERIES_LABEL_MA
     if (s->ranks > 1) cnn_append(threads, sizeof threads, "%lld ranks%s", (long long)s->ranks, gpu ? "" : " of ");
     if (!gpu && s->threads > 0)
         cnn_append(threads, sizeof threads, "%lld thread%s", (long long)s->threads, s->threads == 1 ? "" : "s");
+    if (s->bucket > 0) cnn_append(threads, sizeof threads, ", buckets of %lld bytes", (long long)s->bucket);
     snprintf(type, sizeof type, "%s%s%s", s->dtype, strict ? "" : "/", strict ? "" : s->math);
     if (s->shift > 0) snprintf(shift, sizeof shift, " shift %lld", (long long)s->shift);
     snprintf(data, sizeof data, "%s%s%s%s", s->data, shift, s->preprocess[0] != '\0' ? ", preprocessing " : "",

@@ -97,7 +97,9 @@ void train_ranks_record(const train_run *r, const trainer_result *e, cnn_record 
     record_text(record, "rank_library", t->ranks->library);
     record_text(record, "comm_way", comm.way);
     record_int(record, "comm_bytes", (int64_t)comm.bytes);
+    record_int(record, "comm_sums", comm.sums);
     record_real(record, "comm_step_s", e->comm_s / (double)e->steps);
+    record_real(record, "comm_flight_s", e->comm_flight_s / (double)e->steps);
     record_real(record, "comm_alone_s", comm.alone_s);
 }
 

@@ -41,6 +41,7 @@ cnn_status train_read_options(train *t, cnn_error *err)
     t->params = (trainer_params){.seed = (uint64_t)o->seed,
                                  .no_graph = o->no_graph,
                                  .ranks = t->ranks,
+                                 .bucket = o->bucket,
                                  .host_data = strcmp(o->data_on, "host") == 0,
                                  .recompute = o->recompute,
                                  .shift = o->shift,
@@ -222,6 +223,9 @@ cnn_status train_set_up(train *t, cnn_error *err)
         status = CNN_FAIL(err, CNN_BAD_ARGUMENT,
                           "--energy measures the device of one process, and %d ranks train: start one process",
                           rank_size(t->ranks));
+    if (status == CNN_OK && o->bucket > 0 && t->ranks == NULL)
+        status = CNN_FAIL(err, CNN_BAD_ARGUMENT,
+                          "--bucket is of sums over ranks, and one process has none: start several, with mpirun");
     cnn_build_id(o->plugin.items, o->plugin.count, t->build);
     if (status == CNN_OK) status = open_output(t, err);
     if (status == CNN_OK) status = cli_report_lost(o, t->output.sink, &o->watch->failed, err);

@@ -171,7 +171,7 @@ cnn_status trainer_epoch(trainer *t, int64_t epoch, const trainer_watch *watch, 
     if (watch == NULL) watch = &nobody;
     p.total = p.count + t->count[TEST];
     memset(result, 0, sizeof *result);
-    t->transfer_s = t->comm_s = t->paused = 0.0;
+    t->transfer_s = t->comm_s = t->comm_flight_s = t->paused = 0.0;
     t->n_host_times = 0;
     if (t->profile != NULL) profile_begin(t->profile);
     trainer_draw_pass(t, TRAIN, epoch);
@@ -182,7 +182,9 @@ cnn_status trainer_epoch(trainer *t, int64_t epoch, const trainer_watch *watch, 
     result->train_loss = p.loss;
     result->train_accuracy = p.accuracy;
     result->images_per_s = (double)t->data->train.count / result->train_s;
-    result->comm_s = t->params.ranks == NULL || trainer_uses_graph(t->session, &t->params) ? NAN : t->comm_s;
+    const bool summed = t->params.ranks != NULL && !trainer_uses_graph(t->session, &t->params);
+    result->comm_s = summed ? t->comm_s : NAN;
+    result->comm_flight_s = summed ? t->comm_flight_s : NAN;
     if (status == CNN_OK) status = trainer_sample_trained(t, watch->samples, err);
     if (status == CNN_OK) status = test_pass(t, watch, p.count, result, err);
     result->seconds = cnn_now() - start - t->paused;
@@ -191,7 +193,7 @@ cnn_status trainer_epoch(trainer *t, int64_t epoch, const trainer_watch *watch, 
     result->transfer_s = t->transfer_s;
     result->host_step_s = host_step_seconds(t);
     if (!cnn_impl_timed(t->session->impl))
-        result->comm_s = result->host_step_s = result->seconds = result->train_s = result->test_s = result->transfer_s =
-            result->images_per_s = NAN;
+        result->comm_s = result->comm_flight_s = result->host_step_s = result->seconds = result->train_s =
+            result->test_s = result->transfer_s = result->images_per_s = NAN;
     return status;
 }

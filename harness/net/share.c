@@ -1,6 +1,7 @@
 /* share.c: who of the ranks takes which images. Each takes as many of every step: then all take as many steps, and the
  * mean over a global batch is that of the ranks' sums. */
 #include "harness/base/clock.h"
+#include "harness/device/group.h"
 #include "trainer_parts.h"
 
 #include <math.h>
@@ -42,6 +43,11 @@ cnn_status trainer_share_supported(const cnn_session *session, const cnn_algorit
 static cnn_status check_way(const trainer *t, cnn_error *err)
 {
     if (t->params.profile) return CNN_FAIL(err, CNN_UNSUPPORTED, "a profile is of one process: train without ranks");
+    if (t->params.bucket > 0 && t->algorithm == NULL && !cnn_group_overlaps(t->session))
+        return CNN_FAIL(err, CNN_UNSUPPORTED,
+                        "%s has gradients in memory of its own, and adds them up in one sum a step: --bucket is for "
+                        "memory of the host",
+                        t->session->impl->name);
     return trainer_share_supported(t->session, t->algorithm, t->params.ranks, err);
 }
 
@@ -72,7 +78,9 @@ cnn_status trainer_share_sum(void *user, void *numbers, int64_t count, cnn_dtype
     trainer *t = user;
     const double start = cnn_now();
     const cnn_status status = ranks_sum(t->params.ranks, numbers, count, dtype, err);
-    t->comm_s += cnn_now() - start;
+    const double took = cnn_now() - start;
+    t->comm_s += took;
+    t->comm_flight_s += took;
     t->comm_bytes = (size_t)count * cnn_dtype_size(dtype);
     return status;
 }

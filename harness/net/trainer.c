@@ -1,6 +1,7 @@
 /* trainer.c: opening (plans and the memory plan), starting (the one allocation, data, parameters), closing. */
 #include "harness/cpu/limits.h"
 #include "harness/device/call.h"
+#include "harness/device/group.h"
 #include "harness/problem/names.h"
 #include "trainer_parts.h"
 
@@ -67,6 +68,12 @@ bool trainer_uses_graph(const cnn_session *session, const trainer_params *params
     return impl->capture != NULL && !params->no_graph && trainer_row(session, params->algorithm) == NULL;
 }
 
+int64_t trainer_bucket(const cnn_session *session, const trainer_params *params)
+{
+    const bool able = cnn_group_overlaps(session) && trainer_row(session, params->algorithm) == NULL;
+    return able && rank_size(params->ranks) > 1 ? params->bucket : 0;
+}
+
 /* By exemplars, or not at all; NULL is the composition. */
 static cnn_status check_workers(const cnn_session *session, const cnn_algorithm *algorithm, int64_t batch,
                                 int64_t workers, cnn_error *err)
@@ -93,6 +100,11 @@ cnn_status trainer_supported(const cnn_session *session, const cnn_network *netw
     if (params->recompute && algorithm != NULL)
         return CNN_FAIL(err, CNN_UNSUPPORTED,
                         "trainer %s:%s has memory of its own: --recompute is for training by single operations",
+                        session->impl->name, algorithm->name);
+    if (params->bucket > 0 && algorithm != NULL && rank_size(params->ranks) > 1)
+        return CNN_FAIL(err, CNN_UNSUPPORTED,
+                        "trainer %s:%s adds up in the middle of its own steps: --bucket is for training by single "
+                        "operations",
                         session->impl->name, algorithm->name);
     cnn_status status = trainer_share_supported(session, algorithm, params->ranks, err);
     if (status == CNN_OK) status = check_workers(session, algorithm, network->net.batch, params->workers, err);
@@ -292,7 +304,7 @@ trainer_comm trainer_communication(const trainer *t)
 {
     if (t->algorithm == NULL) return composition_comm(t->own);
     if (t->comm_bytes == 0) return (trainer_comm){.alone_s = NAN, .way = ""};
-    return (trainer_comm){.bytes = t->comm_bytes, .alone_s = t->comm_alone_s, .way = "MPI"};
+    return (trainer_comm){.bytes = t->comm_bytes, .sums = 1, .alone_s = t->comm_alone_s, .way = "MPI"};
 }
 const epoch_profile *trainer_profiled(const trainer *t) { return t->profile; }
 

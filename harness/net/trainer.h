@@ -42,8 +42,9 @@ typedef struct trainer_params {
     int64_t workers;              /* above 0: exemplar parallelism, see cnn/train.h */
     int64_t shift;                /* training images are moved at random by up to so many pixels, anew each epoch */
     ranks *ranks;                 /* who trains along; NULL: nobody */
-    bool profile;                 /* tell where each epoch's time goes; steps are then waited for one by one */
-    double loss_scale;            /* in f16 and bf16: at first, or all along without optimizer.growth; 0: 1 */
+    int64_t bucket;    /* bytes, at least, of each sum over ranks beside the backward pass; 0: one behind it */
+    bool profile;      /* tell where each epoch's time goes; steps are then waited for one by one */
+    double loss_scale; /* in f16 and bf16: at first, or all along without optimizer.growth; 0: 1 */
 } trainer_params;
 
 /* What the memory is for; `total` is what is allocated, alignment included. */
@@ -71,13 +72,16 @@ typedef struct trainer_result {
     int64_t steps;
     double comm_s; /* over ranks: of train_s, what adding up gradients took, waits for the others included; NaN where
                     * that is part of a captured step */
+    double comm_flight_s;   /* likewise, with the operations beside which sums were under way */
     double loss_scale;      /* in f16 and bf16: behind the epoch; else NaN */
     int64_t steps_left_out; /* likewise: since the training began, for a gradient that was not finite; else 0 */
 } trainer_result;
 
-/* Of a trainer over ranks: what one step adds up, and what that takes alone, at the median; 0 and NaN without ranks. */
+/* Of a trainer over ranks: what one step adds up, in how many sums, and what that takes alone, at the median; 0 and NaN
+ * without ranks. */
 typedef struct trainer_comm {
     size_t bytes;
+    int sums;
     double alone_s;
     const char *way; /* "MPI", "MPI, by way of host memory", "device" */
 } trainer_comm;
@@ -108,6 +112,8 @@ cnn_status trainer_supported(const cnn_session *session, const cnn_network *netw
                              const trainer_params *params, cnn_error *err);
 /* Whether a trainer with these parameters, and data, replays captured steps. */
 bool trainer_uses_graph(const cnn_session *session, const trainer_params *params);
+/* params->bucket; 0 where it has no use: without other ranks, for an implementation's trainer, in a device's memory. */
+int64_t trainer_bucket(const cnn_session *session, const trainer_params *params);
 
 trainer_bytes trainer_memory(const trainer *t);
 trainer_comm trainer_communication(const trainer *t); /* when it has started */

@@ -47,6 +47,7 @@ struct trainer {
     epoch_profile *profile; /* with params.profile, else NULL */
     double transfer_s;      /* of the epoch, so far */
     double comm_s;          /* likewise: the host's, in the sums over ranks */
+    double comm_flight_s;   /* likewise: while sums over ranks were under way, beside operations too */
     size_t comm_bytes;      /* of an implementation's own trainer: what a step adds up, and what that takes alone */
     double comm_alone_s;
     double paused;                 /* of the epoch, so far: seconds that are not its own */

@@ -1,26 +1,16 @@
-/* mpi.c: ranks by MPI: Open MPI, or any other. Sums are its own all-reduce, which is fastest where it may spin. The
- * other calls may wait long, for rank 0 checks what all have trained: they wait asleep, and Ctrl-C ends the wait. */
-#include "ranks.h"
+/* mpi.c: ranks by MPI: Open MPI, or any other. Sums are in mpi_sums.c. The
+ * calls here may wait long, for rank 0 checks what all have trained: they wait asleep, and Ctrl-C ends the wait. */
+#include "mpi_parts.h"
 
 #include "harness/base/clock.h"
 #include "harness/process/interrupt.h"
 
 #include <limits.h>
-#include <mpi.h>
 #include <sched.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
-
-static cnn_status check(int code, const char *call, cnn_error *err)
-{
-    char text[MPI_MAX_ERROR_STRING] = "";
-    int length = 0;
-    if (code == MPI_SUCCESS) return CNN_OK;
-    (void)MPI_Error_string(code, text, &length);
-    return CNN_FAIL(err, CNN_DEVICE, "%s: %.300s", call, text);
-}
 
 /* ---- Waiting. */
 
@@ -47,7 +37,7 @@ static cnn_status wait_for(const ranks *r, MPI_Request *request, const char *cal
     const double start = cnn_now();
     int done = 0;
     for (;;) {
-        const cnn_status status = check(MPI_Test(request, &done, MPI_STATUS_IGNORE), call, err);
+        const cnn_status status = mpi_check(MPI_Test(request, &done, MPI_STATUS_IGNORE), call, err);
         if (status != CNN_OK || done) return status;
         if (interrupt_seen()) return interrupted(r, err);
         rest(cnn_now() - start);
@@ -56,25 +46,12 @@ static cnn_status wait_for(const ranks *r, MPI_Request *request, const char *cal
 
 /* ---- The calls. */
 
-static cnn_status too_much(size_t bytes, cnn_error *err)
-{
-    return CNN_FAIL(err, CNN_OVERFLOW, "%zu bytes are more than MPI sends at once", bytes);
-}
-
-static cnn_status mpi_sum(ranks *r, void *buffer, int64_t count, cnn_dtype dtype, cnn_error *err)
-{
-    const MPI_Datatype type = dtype == CNN_F32 ? MPI_FLOAT : MPI_DOUBLE;
-    (void)r;
-    if (count > INT_MAX) return too_much((size_t)count * sizeof(float), err);
-    return check(MPI_Allreduce(MPI_IN_PLACE, buffer, (int)count, type, MPI_SUM, MPI_COMM_WORLD), "MPI_Allreduce", err);
-}
-
 static cnn_status mpi_gather(ranks *r, const void *mine, size_t bytes, void *all, cnn_error *err)
 {
     MPI_Request request;
-    if (bytes > INT_MAX) return too_much(bytes, err);
+    if (bytes > INT_MAX) return mpi_too_much(bytes, err);
     const int count = (int)bytes;
-    const cnn_status status = check(
+    const cnn_status status = mpi_check(
         MPI_Iallgather(mine, count, MPI_BYTE, all, count, MPI_BYTE, MPI_COMM_WORLD, &request), "MPI_Iallgather", err);
     return status == CNN_OK ? wait_for(r, &request, "MPI_Iallgather", err) : status;
 }
@@ -82,18 +59,18 @@ static cnn_status mpi_gather(ranks *r, const void *mine, size_t bytes, void *all
 static cnn_status mpi_broadcast(ranks *r, void *buffer, size_t bytes, cnn_error *err)
 {
     MPI_Request request;
-    if (bytes > INT_MAX) return too_much(bytes, err);
+    if (bytes > INT_MAX) return mpi_too_much(bytes, err);
     const cnn_status status =
-        check(MPI_Ibcast(buffer, (int)bytes, MPI_BYTE, 0, MPI_COMM_WORLD, &request), "MPI_Ibcast", err);
+        mpi_check(MPI_Ibcast(buffer, (int)bytes, MPI_BYTE, 0, MPI_COMM_WORLD, &request), "MPI_Ibcast", err);
     return status == CNN_OK ? wait_for(r, &request, "MPI_Ibcast", err) : status;
 }
 
 static cnn_status mpi_send(ranks *r, int to, const void *bytes, size_t count, cnn_error *err)
 {
     MPI_Request request;
-    if (count > INT_MAX) return too_much(count, err);
+    if (count > INT_MAX) return mpi_too_much(count, err);
     const cnn_status status =
-        check(MPI_Isend(bytes, (int)count, MPI_BYTE, to, 0, MPI_COMM_WORLD, &request), "MPI_Isend", err);
+        mpi_check(MPI_Isend(bytes, (int)count, MPI_BYTE, to, 0, MPI_COMM_WORLD, &request), "MPI_Isend", err);
     return status == CNN_OK ? wait_for(r, &request, "MPI_Isend", err) : status;
 }
 
@@ -104,7 +81,7 @@ static cnn_status wait_for_message(const ranks *r, MPI_Message *message, MPI_Sta
     int there = 0;
     for (;;) {
         const cnn_status status =
-            check(MPI_Improbe(MPI_ANY_SOURCE, 0, MPI_COMM_WORLD, &there, message, which), "MPI_Improbe", err);
+            mpi_check(MPI_Improbe(MPI_ANY_SOURCE, 0, MPI_COMM_WORLD, &there, message, which), "MPI_Improbe", err);
         if (status != CNN_OK || there) return status;
         if (interrupt_seen()) return interrupted(r, err);
         rest(cnn_now() - start);
@@ -118,12 +95,12 @@ static cnn_status mpi_receive(ranks *r, int *from, void **bytes, size_t *size, c
     int count = 0;
     *bytes = NULL;
     cnn_status status = wait_for_message(r, &message, &which, err);
-    if (status == CNN_OK) status = check(MPI_Get_count(&which, MPI_BYTE, &count), "MPI_Get_count", err);
+    if (status == CNN_OK) status = mpi_check(MPI_Get_count(&which, MPI_BYTE, &count), "MPI_Get_count", err);
     if (status != CNN_OK) return status;
     *bytes = malloc((size_t)count + 1);
     if (*bytes == NULL)
         return CNN_FAIL(err, CNN_OUT_OF_MEMORY, "no memory for %d bytes of rank %d", count, which.MPI_SOURCE);
-    status = check(MPI_Mrecv(*bytes, count, MPI_BYTE, &message, MPI_STATUS_IGNORE), "MPI_Mrecv", err);
+    status = mpi_check(MPI_Mrecv(*bytes, count, MPI_BYTE, &message, MPI_STATUS_IGNORE), "MPI_Mrecv", err);
     *from = which.MPI_SOURCE;
     *size = (size_t)count;
     ((char *)*bytes)[count] = '\0';
@@ -147,19 +124,31 @@ static void mpi_close(ranks *r)
 
 /* ---- Opening. */
 
-static const ranks_calls calls = {mpi_sum, mpi_gather, mpi_broadcast, mpi_abort, mpi_close, mpi_send, mpi_receive};
+static const ranks_calls calls = {.sum = mpi_sum,
+                                  .gather = mpi_gather,
+                                  .broadcast = mpi_broadcast,
+                                  .abort = mpi_abort,
+                                  .close = mpi_close,
+                                  .send = mpi_send,
+                                  .receive = mpi_receive,
+                                  .sums_open = mpi_sums_open,
+                                  .sums_begin = mpi_sums_begin,
+                                  .sums_poke = mpi_sums_poke,
+                                  .sums_end = mpi_sums_end,
+                                  .sums_close = mpi_sums_close};
 
 /* The ranks that share this one's memory are those of its host. */
 static cnn_status find_local(ranks *r, cnn_error *err)
 {
     MPI_Comm local;
-    cnn_status status = check(MPI_Comm_split_type(MPI_COMM_WORLD, MPI_COMM_TYPE_SHARED, r->rank, MPI_INFO_NULL, &local),
-                              "MPI_Comm_split_type", err);
+    cnn_status status =
+        mpi_check(MPI_Comm_split_type(MPI_COMM_WORLD, MPI_COMM_TYPE_SHARED, r->rank, MPI_INFO_NULL, &local),
+                  "MPI_Comm_split_type", err);
     if (status != CNN_OK) return status;
     r->node = r->rank;
     (void)MPI_Comm_rank(local, &r->local_rank);
     (void)MPI_Comm_size(local, &r->local_size);
-    status = check(MPI_Bcast(&r->node, 1, MPI_INT, 0, local), "MPI_Bcast", err);
+    status = mpi_check(MPI_Bcast(&r->node, 1, MPI_INT, 0, local), "MPI_Bcast", err);
     (void)MPI_Comm_free(&local);
     return status;
 }
@@ -181,7 +170,7 @@ cnn_status ranks_open_mpi(ranks **result, cnn_error *err)
     ranks *r = calloc(1, sizeof *r);
     if (r == NULL) return CNN_FAIL(err, CNN_OUT_OF_MEMORY, "no memory for ranks");
     r->calls = &calls;
-    cnn_status status = check(MPI_Init_thread(NULL, NULL, MPI_THREAD_FUNNELED, &level), "MPI_Init_thread", err);
+    cnn_status status = mpi_check(MPI_Init_thread(NULL, NULL, MPI_THREAD_FUNNELED, &level), "MPI_Init_thread", err);
     if (status != CNN_OK) {
         free(r);
         return status;

@@ -12,6 +12,7 @@
 #include "harness/cnn.h"
 
 typedef struct ranks ranks;
+typedef struct ranks_sums ranks_sums; /* sums under way, beside which a rank computes */
 
 /* A way to send: mpi.c has one. */
 typedef struct ranks_calls {
@@ -26,6 +27,14 @@ typedef struct ranks_calls {
      * beside these. */
     cnn_status (*send)(ranks *, int to, const void *bytes, size_t count, cnn_error *);
     cnn_status (*receive)(ranks *, int *from, void **bytes, size_t *count, cnn_error *);
+    /* Sums that go on while the ranks compute. Open: room for `most` of them at once. Begin: one more, whose buffer
+     * belongs to it until the end. Poke: lets them go on, and says whether all that have begun are done. End: waits for
+     * all. Close: behind an end; NULL is accepted. */
+    cnn_status (*sums_open)(ranks *, int most, ranks_sums **, cnn_error *);
+    cnn_status (*sums_begin)(ranks_sums *, void *buffer, int64_t count, cnn_dtype, cnn_error *);
+    cnn_status (*sums_poke)(ranks_sums *, bool *done, cnn_error *);
+    cnn_status (*sums_end)(ranks_sums *, cnn_error *);
+    void (*sums_close)(ranks_sums *);
 } ranks_calls;
 
 struct ranks {

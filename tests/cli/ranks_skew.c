@@ -1,11 +1,13 @@
 /* ranks_skew.c: a plug-in for test_ranks.sh, which is right on rank 0 alone: on the others its ReLU's gradient (built
- * with -DGRADIENT) or its update (-DUPDATE) is off by a tenth. Joined with cpu it trains: --impl skew+cpu. */
+ * with -DGRADIENT) or its update (-DUPDATE) is off by a tenth, or (-DBREAKS) its ReLU's gradient fails in the third
+ * step. Joined with cpu it trains: --impl skew+cpu. */
 #include <cnn.h>
 
 #include <stdlib.h>
 
 struct cnn_context {
     float gradient, update; /* what they are multiplied by */
+    int calls;              /* of ReLU's gradient, until it fails; 0: never */
 };
 
 static cnn_status skew_open(const cnn_open_params *params, cnn_context **context, cnn_error *err)
@@ -15,12 +17,15 @@ static cnn_status skew_open(const cnn_open_params *params, cnn_context **context
     (void)params;
     *context = malloc(sizeof **context);
     if (*context == NULL) return CNN_FAIL(err, CNN_OUT_OF_MEMORY, "no memory for a context");
-    **context = (cnn_context){1.0f, 1.0f};
+    **context = (cnn_context){.gradient = 1.0f, .update = 1.0f};
 #ifdef GRADIENT
     (*context)->gradient = off;
 #endif
 #ifdef UPDATE
     (*context)->update = off;
+#endif
+#ifdef BREAKS
+    if (off > 1.0f) (*context)->calls = 3;
 #endif
     (void)off;
     return CNN_OK;
@@ -72,7 +77,7 @@ static cnn_status skew_act_bwd(cnn_context *context, const cnn_plan *plan, const
 {
     const float *y = args->y, *dy = args->dy;
     float *dx = args->dx;
-    (void)err;
+    if (context->calls > 0 && --context->calls == 0) return CNN_FAIL(err, CNN_DEVICE, "it breaks on purpose");
     for (int64_t i = 0; i < act_count(&plan->problem.u.act); i++) dx[i] = y[i] > 0 ? dy[i] * context->gradient : 0;
     return CNN_OK;
 }

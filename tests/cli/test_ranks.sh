@@ -47,6 +47,44 @@ cmp -s "$tmp/f322.st" "$tmp/again.st" || fail "two ranks have other weights the 
 curve host 2 --impl cpu:direct --shift 1 --data-on host
 cmp -s "$tmp/f322.st" "$tmp/host.st" || fail "--data-on host changes what two ranks come to"
 
+# ---- Buckets, beside the backward pass. A sum of two is the same in either order, so two ranks have the bits of one sum.
+# Among more of them MPI may choose another order for another size: the same bits the second time, and the same curve.
+printf 'input 1 8 8\nconv 4 kernel=3 stride=2 pad=1\nrelu\ndropout 0.2\nfc 20\nrelu\nfc 10\nsoftmax_cross_entropy\n' >"$tmp/deeper.net"
+one_by_one=("${common[@]}")
+common=("${common[@]/small.net/deeper.net}")
+for number in 2 4; do
+    curve whole$number $number --impl cpu:direct --shift 1
+    for bucket in 1:3 2000:2 1000000:1; do
+        name=b$number.${bucket%:*} sums=${bucket#*:}
+        curve "$name" $number --impl cpu:direct --shift 1 --bucket "${bucket%:*}"
+        close_to "$number ranks, --bucket ${bucket%:*}" "$tmp/whole$number.losses" "$tmp/$name.losses" 1e-5
+        grep '"kind":"epoch"' "$tmp/$name.jsonl" >"$tmp/epochs"
+        holds "a record of buckets" "$tmp/epochs" "\"bucket\":${bucket%:*},|\"verified\":true|\"comm_sums\":$sums,|\"comm_step_s\":[0-9]|\"comm_flight_s\":[0-9]|\"comm_alone_s\":[0-9]" -E
+        [ $number -eq 4 ] || cmp -s "$tmp/whole2.st" "$tmp/$name.st" || fail "two ranks, --bucket ${bucket%:*}: other weights than with one sum"
+    done
+    curve again$number $number --impl cpu:direct --shift 1 --bucket 1
+    cmp -s "$tmp/b$number.1.st" "$tmp/again$number.st" || fail "$number ranks, --bucket 1: other weights the second time"
+done
+grep '"kind":"epoch"' "$tmp/whole2.jsonl" >"$tmp/epochs"
+grep -q '"bucket"' "$tmp/epochs" && fail "one sum has a bucket: $(cat "$tmp/epochs")"
+holds "a record of one sum" "$tmp/epochs" '"comm_sums":1,'
+curve host 2 --impl cpu:direct --shift 1 --data-on host --bucket 1
+cmp -s "$tmp/whole2.st" "$tmp/host.st" || fail "--data-on host changes what buckets come to"
+for i in "${!common[@]}"; do [ "${common[i]}" = --threads ] && common[i + 1]=3; done
+curve threads 2 --impl cpu:direct --shift 1 --bucket 1
+cmp -s "$tmp/whole2.st" "$tmp/threads.st" || fail "buckets: two ranks have other weights with three threads each"
+curve f64 2 --impl cpu:direct --dtype f64 --shift 1
+curve f64b 2 --impl cpu:direct --dtype f64 --shift 1 --bucket 1
+cmp -s "$tmp/f64.st" "$tmp/f64b.st" || fail "buckets: other weights in f64"
+ranks 2 "${common[@]}" --impl cpu:direct --bucket 1 --out "$tmp/kept.jsonl" || fail "the first time"
+holds "the head" "$tmp/out" '2 ranks of 3 threads, buckets of 1 bytes'
+ranks 2 "${common[@]}" --impl cpu:direct --bucket 2000 --out "$tmp/kept.jsonl"
+grep -q 'already in' "$tmp/out" && fail "one bucket is taken for another"
+ranks 2 "${common[@]}" --impl cpu:direct --bucket 1 --out "$tmp/kept.jsonl"
+grep -q 'already in' "$tmp/out" || fail "what --out holds of a bucket is trained again"
+common=("${one_by_one[@]}")
+rm "$tmp/kept.jsonl"
+
 # A device without NCCL: by way of host memory, and no step is captured.
 if "$benchcnn" list 2>/dev/null | grep -q 'cuda_naive.*emulated'; then
     curve device 2 --impl cuda_naive:v2 --shift 1 --device 0 --images 240,60

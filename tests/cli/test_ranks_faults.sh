@@ -24,27 +24,37 @@ no 2 'a profile is of one process' 2 "${common[@]}" --impl cpu:direct --profile
 no 2 '--isolate has no use over ranks' 2 "${common[@]}" --impl cpu:direct --isolate
 no 2 '--threads 1,2: over ranks it is one number' 2 "${common[@]}" --threads 1,2 --impl cpu:direct
 no 2 'rank 1 of 2 has other options than rank 0' 1 "${common[@]}" --impl cpu:direct : -n 1 "$benchcnn" "${common[@]}" --impl cpu:direct --seed 2
+no 2 'rank 1 of 2 has other options than rank 0' 1 "${common[@]}" --impl cpu:direct : -n 1 "$benchcnn" "${common[@]}" --impl cpu:direct --bucket 64
+no 2 'trainer cpu:fused adds up in the middle of its own steps|--bucket is for training by single operations' 2 "${common[@]}" --net gorgonia --impl cpu:fused --bucket 64
+refused '--bucket is of sums over ranks|mpirun' "${common[@]}" --impl cpu:direct --bucket 64
+if "$benchcnn" list 2>/dev/null | grep -q 'cuda_naive.*emulated'; then
+    no 2 'cuda_naive has gradients in memory of its own|--bucket is for memory of the host' 2 "${common[@]}" --impl cuda_naive:v2 --device 0 --bucket 64
+fi
 cp "$benchcnn" "$tmp/other" && echo >>"$tmp/other"
 no 2 'rank 1 of 2 has another benchcnn, or other plug-ins, than rank 0' 1 "${common[@]}" --impl cpu:direct : -n 1 "$tmp/other" "${common[@]}" --impl cpu:direct
 
 # ---- What is wrong on rank 1 alone: a gradient shows in the sum, an update in the weights.
 printf 'input 1 8 8\nfc 12\nrelu\nfc 10\nsoftmax_cross_entropy\n' >"$tmp/fc.net"
-skewed() { # FLAG
+skewed() { # FLAG: with $bucket
     "$cc" -O2 -fPIC -shared -Iharness "$@" tests/cli/ranks_skew.c -o "$tmp/skew.so" || fail "cannot compile"
-    ranks 2 "${common[@]}" --net "$tmp/fc.net" --plugin "$tmp/skew.so" --impl skew+cpu --optimizer sgd,lr=0.1
+    ranks 2 "${common[@]}" --net "$tmp/fc.net" --plugin "$tmp/skew.so" --impl skew+cpu --optimizer sgd,lr=0.1 --bucket "$bucket"
 }
 if [ -z "${5:-}" ]; then # a plug-in without sanitizers does not load into a program with them
-    skewed || fail "right on both ranks: $(cat "$tmp/err")"
-    skewed -DGRADIENT && fail "a gradient that is wrong on rank 1 passes"
-    holds "a wrong gradient" "$tmp/err" 'the gradient of the weight of fc|batch of'
-    skewed -DUPDATE && fail "an update that is wrong on rank 1 passes"
-    holds "a wrong update" "$tmp/err" 'the ranks came apart: rank 1 has other weights than rank 0'
+    for bucket in 0 1; do
+        skewed || fail "right on both ranks: $(cat "$tmp/err")"
+        skewed -DGRADIENT && fail "a gradient that is wrong on rank 1 passes"
+        holds "a wrong gradient" "$tmp/err" 'the gradient of the weight of fc|batch of'
+        skewed -DUPDATE && fail "an update that is wrong on rank 1 passes"
+        holds "a wrong update" "$tmp/err" 'the ranks came apart: rank 1 has other weights than rank 0'
+    done
+    bucket=1 skewed -DBREAKS && fail "an operation that fails on rank 1, with a sum under way, passes"
+    holds "an operation that fails on rank 1" "$tmp/err" 'rank 1 of 2: .*relu.*it breaks on purpose' -E
 fi
 
 # ---- A rank that is lost ends the others, soon, and not with status 0.
-ended() { # SIGNAL WHICH: the process of the rank, counted from 1 as they were started
+ended() { # SIGNAL WHICH OPTION...: the process of the rank, counted from 1 as they were started
     rm -f "$tmp/out"
-    timeout 60 "$mpirun" -n 3 "$benchcnn" "${common[@]}" --images 399,99 --epochs 100000 --impl cpu:direct >"$tmp/out" 2>"$tmp/err" &
+    timeout 60 "$mpirun" -n 3 "$benchcnn" "${common[@]}" --images 399,99 --epochs 100000 --impl cpu:direct "${@:3}" >"$tmp/out" 2>"$tmp/err" &
     local launcher=$! status pids
     for _ in $(seq 200); do
         grep -qs '^ *3 ' "$tmp/out" && break
@@ -68,4 +78,7 @@ ended() { # SIGNAL WHICH: the process of the rank, counted from 1 as they were s
 ended KILL 2
 ended KILL 1
 ended INT 3
+ended KILL 2 --bucket 1
+ended KILL 1 --bucket 1
+ended INT 3 --bucket 1
 finish

@@ -18,9 +18,9 @@ line='{"kind":"all_reduce_line","ranks":2,"comm_way":"MPI","rank_devices":{"0":"
 } >"$tmp/made_up.jsonl"
 echo "$line" >"$tmp/sums.jsonl"
 "$benchcnn" table "$tmp/made_up.jsonl" "$tmp/sums.jsonl" --kind scaling --format csv >"$tmp/csv" || fail "table --kind scaling: $(cat "$tmp/csv")"
-row() { # BATCH RANKS FIELD...: the values of the row
-    awk -v batch="$1" -v over="$2" -v fields="${*:3}" -F, '{sub(/\r$/, "")} NR == 1 {for (i = 1; i <= NF; i++) at[$i] = i; next}
-        $at["batch"] == batch && $at["ranks"] == over {n = split(fields, f, " "); for (i = 1; i <= n; i++) printf "%s%s", $at[f[i]], i < n ? " " : "\n"}' "$tmp/csv"
+row() { # BATCH RANKS FIELD...: the values of the row, of this $bucket
+    awk -v bucket="${bucket:-}" -v batch="$1" -v over="$2" -v fields="${*:3}" -F, '{sub(/\r$/, "")} NR == 1 {for (i = 1; i <= NF; i++) at[$i] = i; next}
+        $at["batch"] == batch && $at["ranks"] == over && ($at["bucket"] == bucket) {n = split(fields, f, " "); for (i = 1; i <= n; i++) printf "%s%s", $at[f[i]], i < n ? " " : "\n"}' "$tmp/csv"
 }
 is() { [ "$1" = "$2" ] || fail "$3: $1, not $2"; }
 is "$(row 100 1 seconds strong weak efficiency comm_share model_s)" '4 1 1 1  ' 'one rank'
@@ -30,6 +30,13 @@ is "$(row 200 2 seconds strong weak efficiency comm_share model_s)" '2 1.75 2 0.
 holds "the table" "$tmp/out" 'strong +weak +efficiency.*sums +model|n +cpu +direct .* 200 +2 +2[.]00 s +1[.]75 +2 +87[.]5 % .* 10[.]0 % +2[.]1. s +5[.][23] %|model of n, cpu:direct: what was not measured|as 2 ranks measured them .off by up to 25[.]0 %' -E
 "$benchcnn" table "$tmp/made_up.jsonl" --kind scaling >"$tmp/out" || fail "the table without sums"
 holds "no sums" "$tmp/out" "none: no record says what sums by MPI take between ranks|benchcnn peaks --impl cpu"
+{
+    head -1 "$tmp/made_up.jsonl"
+    made_up n 200 2 1 2.5 '0.03,"comm_flight_s":0.12,"bucket":64'
+} >"$tmp/buckets.jsonl"
+"$benchcnn" table "$tmp/made_up.jsonl" "$tmp/buckets.jsonl" --kind scaling --format csv >"$tmp/csv" || fail "the table with buckets: $(cat "$tmp/csv")"
+is "$(bucket=64 row 200 2 seconds strong weak efficiency comm_share comm_hidden)" '2.5 1.4 1.6 0.7 0.075 0.75' 'two ranks, with buckets'
+is "$(row 200 2 seconds strong comm_hidden)" '2 1.75 ' 'one sum, beside buckets, hides nothing'
 head -4 "$tmp/made_up.jsonl" >"$tmp/alone.jsonl"
 refused 'no epochs over several ranks|sweep ranks=1,2' table "$tmp/alone.jsonl" --kind scaling
 refused 'no epochs over several ranks' plot ranks "$tmp/alone.jsonl"

@@ -16,6 +16,7 @@ static cnn_status plan_all(cnn_trainer *t, cnn_error *err)
     if (status == CNN_OK && !t->loop->overflow) status = step_schedule(t, err);
     if (status == CNN_OK && !t->loop->overflow) status = step_recompute(t, err);
     if (status == CNN_OK && !t->loop->overflow) status = step_share(t, err);
+    if (status == CNN_OK && !t->loop->overflow) status = step_buckets(t, err);
     for (int i = 0; status == CNN_OK && i < t->n_plans; i++)
         if (t->plans[i].plan.workspace_bytes > workspace) workspace = t->plans[i].plan.workspace_bytes;
     t->workspace_at = NOWHERE;
@@ -44,6 +45,7 @@ static void composition_close(cnn_context *context, cnn_trainer *t)
     free(t->scratch_at);
     free(t->again_at);
     free(t->buffers);
+    free(t->buckets);
     free(t);
 }
 

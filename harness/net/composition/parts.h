@@ -40,6 +40,7 @@ typedef struct step_call {
     int plan, n_operands;
     unsigned written; /* a bit for each operand: the call writes it */
     bool again;       /* of the forward pass, in the backward pass: see recompute.c */
+    int begins;       /* so many buckets' sums begin behind it: see buckets.c */
     size_t at[CNN_MAX_OPERANDS], copy_bytes;
     void *operands[CNN_MAX_OPERANDS]; /* from `at`, once the memory is there */
     cnn_run_extra extra;
@@ -50,6 +51,11 @@ typedef struct call_list {
     step_call *calls;
     int count, capacity;
 } call_list;
+
+/* Elements [first, first + count) of the gradients' array. */
+typedef struct step_bucket {
+    int64_t first, count;
+} step_bucket;
 
 enum { MAX_BATCHES = 3 };
 
@@ -98,7 +104,9 @@ struct cnn_trainer {
     int64_t cursor; /* where the device's cursor stands; -1: unknown */
     step_laps laps;
 
-    cnn_group group;     /* over ranks: what adds up their gradients */
+    cnn_group group;      /* over ranks: what adds up their gradients */
+    step_bucket *buckets; /* likewise, in the order in which their sums begin; one or none: one sum behind all calls */
+    int n_buckets;
     double comm_alone_s; /* over ranks: what their sum takes */
 };
 
@@ -136,14 +144,19 @@ cnn_status step_schedule(cnn_trainer *t, cnn_error *err);
 /* NULL when a step of this mode was not planned for. */
 step_batch *step_find_batch(cnn_trainer *t, int lane, int64_t mb, int mode, cnn_error *err);
 
-/* run.c: the calls of a list; those of a step: with the update, or inference. */
+/* buckets.c: which parts of the gradients are added up over ranks beside the backward pass, and behind which calls of
+ * the lists, which are whole. */
+cnn_status step_buckets(cnn_trainer *t, cnn_error *err);
+
+/* run.c: one call of a list; the calls of a list; those of a step: with the update, or inference. */
+cnn_status step_run_call(const cnn_trainer *t, const step_call *call, cnn_error *err);
 cnn_status step_run(cnn_trainer *t, const call_list *list, cnn_error *err);
 cnn_status step_run_mode(cnn_trainer *t, const step_batch *batch, int mode, cnn_error *err);
 
-/* sums.c: over ranks; nothing of it does anything without. Open: what it takes, and how long it takes, with memory
- * there and nothing in it. A step's sum: captured where steps are. */
+/* sums.c: over ranks. Open: what it takes, and how long it takes, with memory there and nothing in it; without ranks it
+ * does nothing. Train: the calls of a list, with the sums of the gradients, captured where steps are. */
 cnn_status step_sums_open(cnn_trainer *t, cnn_error *err);
-cnn_status step_sums(cnn_trainer *t, cnn_error *err);
+cnn_status step_sums_train(cnn_trainer *t, const call_list *list, cnn_error *err);
 
 /* gather.c: a batch of `images` from `first` on into the buffer for one. By cursor, where steps are captured: then the
  * device's cursor says where, which step_seek puts there. */

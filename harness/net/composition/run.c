@@ -20,24 +20,28 @@ static cnn_status name_call(const cnn_trainer *t, const step_call *c, cnn_error 
     return cnn_error_before(err, err->status, "%s: ", what);
 }
 
-cnn_status step_run(cnn_trainer *t, const call_list *list, cnn_error *err)
+cnn_status step_run_call(const cnn_trainer *t, const step_call *c, cnn_error *err)
 {
     const cnn_impl *impl = t->session->impl;
-    for (int i = 0; i < list->count; i++) {
-        const step_call *c = &list->calls[i];
-        if (impl->ranges != NULL) CNN_CALL_VOID(impl, ranges->push, t->session->context, c->range);
-        cnn_status status = c->plan < 0 ? cnn_mem_copy(t->session, c->operands[1], c->operands[0], c->copy_bytes, err)
-                                        : cnn_run(t->session, &t->plans[c->plan].plan, c->operands, &c->extra, err);
-        if (impl->ranges != NULL) CNN_CALL_VOID(impl, ranges->pop, t->session->context);
-        if (status == CNN_OK) status = step_laps_call(t, err);
-        if (status != CNN_OK) return name_call(t, c, err);
-    }
-    return CNN_OK;
+    if (impl->ranges != NULL) CNN_CALL_VOID(impl, ranges->push, t->session->context, c->range);
+    cnn_status status = c->plan < 0 ? cnn_mem_copy(t->session, c->operands[1], c->operands[0], c->copy_bytes, err)
+                                    : cnn_run(t->session, &t->plans[c->plan].plan, c->operands, &c->extra, err);
+    if (impl->ranges != NULL) CNN_CALL_VOID(impl, ranges->pop, t->session->context);
+    if (status == CNN_OK) status = step_laps_call(t, err);
+    return status == CNN_OK ? CNN_OK : name_call(t, c, err);
+}
+
+cnn_status step_run(cnn_trainer *t, const call_list *list, cnn_error *err)
+{
+    cnn_status status = CNN_OK;
+    for (int i = 0; i < list->count && status == CNN_OK; i++) status = step_run_call(t, &list->calls[i], err);
+    return status;
 }
 
 cnn_status step_run_mode(cnn_trainer *t, const step_batch *batch, int mode, cnn_error *err)
 {
-    cnn_status status = step_run(t, &batch->calls[mode], err);
-    if (status == CNN_OK && mode == TRAIN) status = step_sums(t, err);
-    return status == CNN_OK && mode == TRAIN ? step_run(t, &t->update, err) : status;
+    const call_list *list = &batch->calls[mode];
+    if (mode != TRAIN) return step_run(t, list, err);
+    const cnn_status status = step_sums_train(t, list, err);
+    return status == CNN_OK ? step_run(t, &t->update, err) : status;
 }
