@@ -3,7 +3,6 @@
 #include "impl_kernel/parts.h"
 
 #include "harness/cnn/shape.h"
-#include "harness/problem/problem.h"
 
 #include <string.h>
 
@@ -136,7 +135,7 @@ static cnn_status check_epilogue(const kernel *k, const cnn_problem *p, cnn_erro
     const cnn_epilogue e = cnn_epilogue_of(p);
     if (e.add && kernel_array(k, "z") == NULL)
         return CNN_FAIL(err, CNN_UNSUPPORTED, "z is not among --args: nothing is added to its sums");
-    if (cnn_act_default_alpha(e.act) == 0.0 || !is_named(k, "act")) return CNN_OK;
+    if (e.alpha == 0.0 || !is_named(k, "act")) return CNN_OK;
     return CNN_FAIL(err, CNN_UNSUPPORTED,
                     "%s has a parameter, which --args cannot name: such a kernel is for a plug-in",
                     cnn_act_name(e.act));

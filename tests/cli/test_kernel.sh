@@ -211,8 +211,8 @@ grep -q '"kernel_source":"[^"]*same.c:conv, [0-9a-f]*"' "$tmp/left" || fail "no 
 # ---- An epilogue: asked of what names z and act.
 fused=(--args x,w,b,z,y,mb,ic,ih,iw,oc,oh,ow,kh,kw,sh,sw,ph,pw,dh,dw,act)
 says 0 ' 2 PASSED' verify "${fused[@]}" --kernel $kernels/conv_fused.c:conv --problem add+relu:mb2ic3ih7oc4kh3ph1 --problem mb1ic3ih7oc4kh3
-says 0 '40 of 40 cases: 0 FAILED' verify "${fused[@]}" --fuzz 40 --seed 1 --quiet --kernel $kernels/conv_fused.c:conv
-sed 's/if (z) sum += z\[at\];//; s/? 0 : sum;/? 0 : sum + (z ? z[at] : 0);/' $kernels/conv_fused.c >"$tmp/late.c"
+says 0 '40 of 40 cases: 0 FAILED' verify "${fused[@]}" --fuzz 40 --epilogue add+relu --seed 1 --quiet --kernel $kernels/conv_fused.c:conv
+sed 's/if (z) sum += z\[at\];//; s/= act == 1 .*;/= (act == 1 \&\& sum < 0 ? 0 : sum) + (z ? z[at] : 0);/' $kernels/conv_fused.c >"$tmp/late.c"
 says 1 'z is added behind the activation' verify "${fused[@]}" --kernel "$tmp/late.c:conv" --problem add+relu:mb2ic3ih7oc4kh3ph1 --seed 1
 says 3 'z is not among --args' verify --args $conv --kernel $kernels/conv.c:conv --problem add:mb2ic3ih7oc4kh3ph1
 says 3 'act is not among --args, so it must be 0, not 1' verify --args $conv --kernel $kernels/conv.c:conv --problem relu:mb2ic3ih7oc4kh3ph1
