@@ -66,19 +66,24 @@ static int64_t mask_kinks(derivative *d, int k)
     return p->op == CNN_OP_POOL ? vf_pool_mask(&p->u.pool, x, 2.0 * reach, d->v) : 0;
 }
 
-/* What rounding may do to D(h). */
+/* What rounding may do to D(h). x + hv is larger than x where x is tiny; and so is what comes of it then, by h times
+ * the terms of D. */
 static double rounding_error(const derivative *d, int k, const double *grad)
 {
     const vf_case *f = &d->forward;
-    double sum = 0.0;
+    double sum = 0.0, most = 0.0, terms = 0.0;
     for (int64_t i = 0; i < f->call.operands[d->output].count; i++) {
         double e = d->weight[i] * sqrt(f->roundings[d->output][i] + 1.0) * f->magnitude[d->output][i];
+        most = fmax(most, f->roundings[d->output][i]);
         sum += e * e;
     }
     for (int64_t i = 0; i < f->call.operands[k].count; i++) {
         double e = grad[i] * f->before[k][i];
+        terms += fabs(grad[i] * d->v[i]);
         sum += e * e;
     }
+    terms *= d->h * sqrt(most + 1.0);
+    sum += terms * terms;
     return safety * unit * sqrt(sum) / d->h;
 }
 

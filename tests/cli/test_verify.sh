@@ -35,6 +35,9 @@ says 0 ' 0 FAILED [0-9]+ PASSED .seed' --impl cpu:direct --dir FWD --reference-f
 [ $? -eq 2 ] && grep -q -- '--reference-flops is 0.5' "$tmp/said" ||
     fail "--reference-flops 0.5: $(cat "$tmp/said")"
 
+# A direction along which a tiny weight grows: its difference rounds as the larger number does.
+says 0 '1 PASSED' --impl cpu:naive --op conv --dir BWD_W --problem mb1ic1ih1oc1kh1 --dtype bf16 --no-bias --seed 1551395711
+
 # --dump: the folder is made, and must be one; nothing failed, so nothing is in it.
 says 0 'PASSED' --impl cpu:direct "${problem[@]}" --dump "$tmp/dump"
 [ -d "$tmp/dump" ] && [ -z "$(ls "$tmp/dump")" ] || fail "--dump of nothing"
