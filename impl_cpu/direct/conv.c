@@ -93,8 +93,8 @@ static void pack_task(void *arg, int64_t task, int worker)
     direct_pack_part(r->kern, &r->in, r->elem, r->block0 + block, block, task % r->in.parts);
 }
 
-/* The epilogue of what was unpacked just now. */
-static void finish(const gather_run *r, const direct_part *p)
+/* A curved activation of what was unpacked just now. */
+static void finish_runs(const gather_run *r, const direct_part *p, const cpu_epilogue *e)
 {
     const direct_side *s = &r->out_side;
     const bool last = s->layout == CNN_NHWC;
@@ -110,8 +110,36 @@ static void finish(const gather_run *r, const direct_part *p)
             else
                 direct_run_rows(s, &lanes, p->c0 + i, p->h0 + k * each, each, &run);
             for (int l = 0; l < lanes.used; l++)
-                if (run.hi[l] > run.lo[l]) cpu_epilogue_row(&r->epilogue, run.at[l] + run.lo[l], run.hi[l] - run.lo[l]);
+                if (run.hi[l] > run.lo[l]) cpu_epilogue_row(e, run.at[l] + run.lo[l], run.hi[l] - run.lo[l]);
         }
+}
+
+static bool has_lines(cnn_act_kind act)
+{
+    return act == CNN_ACT_IDENTITY || act == CNN_ACT_RELU || act == CNN_ACT_LEAKY_RELU || act == CNN_ACT_CLIPPED_RELU ||
+           act == CNN_ACT_SCALE;
+}
+
+/* Results to where they belong, with what is added to them and done to them. A curved activation comes first where no
+ * residual is added before it: then all of a channel's results lie side by side; else behind, run by run. */
+static void put_results(const gather_run *r, const direct_part *p, char *packed, int64_t bytes)
+{
+    const cpu_epilogue *e = &r->epilogue;
+    const direct_finish lines = {e->what.act, e->what.alpha};
+    const void *added = r->add ? r->out : e->any ? e->z : NULL;
+    if (!e->any || has_lines(e->what.act)) {
+        r->kern->unpack(&r->out_side, r->out, p, packed, added, e->any ? &lines : NULL);
+        return;
+    }
+    cpu_epilogue own = *e;
+    if (added == NULL) {
+        own.y = packed;
+        cpu_epilogue_row(&own, 0, bytes / (int64_t)r->elem);
+    }
+    r->kern->unpack(&r->out_side, r->out, p, packed, added, NULL);
+    if (added == NULL) return;
+    own.what.add = false;
+    finish_runs(r, p, &own);
 }
 
 /* A task is a strip of rows of two blocks of images and a tile of channels: taps and weights stay in the cache. */
@@ -142,8 +170,7 @@ static void gather_task(void *arg, int64_t task, int worker)
         r->kern->gather(j, &t);
         for (int v = 0; v < t.vectors; v++) {
             p.block = r->block0 + b + v;
-            r->kern->unpack(&r->out_side, r->out, &p, out + v * j->out_block * elem, r->add);
-            if (r->epilogue.any) finish(r, &p);
+            put_results(r, &p, out + v * j->out_block * elem, (p.c1 - p.c0) * j->out_u * elem);
         }
     }
 }

@@ -113,6 +113,12 @@ typedef struct direct_weights {
 /* Tasks that a step is cut into, where the problem is worth so many. */
 enum { DIRECT_TASKS = 16 };
 
+/* An epilogue's activation whose pieces are lines: IDENTITY, RELU, LEAKY_RELU, CLIPPED_RELU, SCALE. */
+typedef struct direct_finish {
+    cnn_act_kind act;
+    double alpha;
+} direct_finish;
+
 typedef struct direct_kernels {
     int lanes;
     int max_units;      /* of a gather tile */
@@ -121,7 +127,10 @@ typedef struct direct_kernels {
     /* tensor -> packed[c - c0][h - h0][w][lane], with `rows` rows a channel; lanes that hold no image, and pixels
      * outside it, become zeros. */
     void (*pack)(const direct_side *, const void *tensor, const direct_part *, void *packed);
-    void (*unpack)(const direct_side *, void *tensor, const direct_part *, void *packed, bool add);
+    /* `added`: what is added to results, the tensor itself or one that is stored like it; NULL: nothing. `finish`: what
+     * is done to them then; NULL: nothing. */
+    void (*unpack)(const direct_side *, void *tensor, const direct_part *, void *packed, const void *added,
+                   const direct_finish *finish);
     void (*gather)(const direct_gather *, const direct_gather_tile *);
     /* A tile's sums to dw, which points at its first weight; `acc` is scratch of a vector for each, `sums` of an
      * element. */
