@@ -141,6 +141,9 @@ cnn_status bench_gather_problems(bench *b, cnn_error *err)
     if ((b->dirs = cli_dirs(o, err)) == 0 || (b->ops = cli_ops(o, err)) == 0) return err->status;
     if (o->batch && !o->net)
         return CNN_FAIL(err, CNN_BAD_ARGUMENT, "--batch %.32s is a network's batch: name it, --net", o->batch);
+    if (!own && o->net && o->epilogue)
+        return CNN_FAIL(err, CNN_BAD_ARGUMENT, "--epilogue %.64s beside --net %.64s: a network's layers have none",
+                        o->epilogue, o->net);
     if (!own && o->net) return (status = add_layers(b, err)) == CNN_OK ? keep_matching(b, err) : status;
     if (own && o->net && strcmp(o->cache, "network") != 0)
         return CNN_FAIL(err, CNN_BAD_ARGUMENT,

@@ -194,6 +194,7 @@ static cnn_status read_options(description *d, cnn_error *err)
     if (op < 0) return err->status;
     d->op = (cnn_op)op;
     d->defaults = cli_problem_defaults(o, &set.types[0]);
+    status = cli_epilogue(o, &d->defaults.epilogue, err);
     for (int i = 0; status == CNN_OK && i < o->words.count; i++) {
         cnn_problem p;
         status = cnn_problem_parse(d->op, o->words.items[i], &d->defaults, &p, err);

@@ -79,6 +79,7 @@ static cnn_status ask(const joined_pair *c, int which, const cnn_request *r, con
         return CNN_FAIL(err, CNN_UNSUPPORTED, "%s:%s does no %s", impl->name, algorithm->name,
                         cnn_op_name(r->problem->op));
     if (cnn_takes_dtype(impl, r->problem, err) != CNN_OK) return err->status;
+    if (cnn_takes_epilogue(impl, &its, err) != CNN_OK) return err->status;
     return CNN_CALL(impl, supports, err, c->of[which], &its, err);
 }
 

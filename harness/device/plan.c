@@ -105,7 +105,7 @@ static cnn_status check_bias(const cnn_impl *impl, const cnn_request *r, cnn_err
                     impl->name, add ? "bias_add" : "bias_gradient");
 }
 
-static cnn_status check_epilogue(const cnn_impl *impl, const cnn_request *r, cnn_error *err)
+cnn_status cnn_takes_epilogue(const cnn_impl *impl, const cnn_request *r, cnn_error *err)
 {
     if (r->algorithm == NULL || !cnn_has_epilogue(r->problem) || r->algorithm->flags & CNN_ALGO_EPILOGUES)
         return CNN_OK;
@@ -130,7 +130,7 @@ cnn_status cnn_supports(const cnn_session *session, const cnn_request *request, 
     handed h;
     cnn_status status = cnn_takes_dtype(session->impl, request->problem, err);
     if (status == CNN_OK) status = check_bias(session->impl, request, err);
-    if (status == CNN_OK) status = check_epilogue(session->impl, request, err);
+    if (status == CNN_OK) status = cnn_takes_epilogue(session->impl, request, err);
     if (status != CNN_OK) return status;
     return CNN_CALL(session->impl, supports, err, session->context, hand(session, request, &h), err);
 }

@@ -27,6 +27,9 @@ small=(--images 600,200 --batch 50)
 # Forward convolutions are the plug-in's, all else cpu's: a network is verified, trained, profiled.
 expect 0 '1 cases: 0 FAILED 1 PASSED' "verify a network" verify "${mine[@]}" --impl mine+cpu --net every_layer
 expect 0 ' 0 FAILED ' "verify what it lacks" verify "${mine[@]}" --impl mine+cpu --op pool,fc,deconv --quiet
+expect 0 ' 0 FAILED 1 PASSED' "an epilogue, which cpu alone takes" verify "${mine[@]}" --impl mine+cpu --problem add+relu:mb2ic3ih5oc4kh3
+expect 2 'layers have none' "an epilogue of layers" bench --impl cpu --net thesis --epilogue relu
+expect 2 'unknown activation' "describe with no epilogue" describe --epilogue foo ic3ih5oc4kh3
 expect 0 'mine\+cpu:loops' "train" train "${mine[@]}" --impl mine+cpu --net thesis "${small[@]}" --profile --out "$work/r.jsonl"
 for what in 'conv2 +FWD +mine:loops' 'conv2 +BWD_D +cpu:direct' 'fc1 +FWD +cpu:gemm'; do
     grep -qE "$what" "$work/out" || fail "the profile does not say '$what'"
