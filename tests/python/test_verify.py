@@ -115,6 +115,18 @@ class Forward(unittest.TestCase):
         verdict = benchcnn.verify(wraps, problems[0], dtype="u8:s8:u8")
         self.assertIn("results beyond the range wrap", " ".join(r.reason for r in verdict.failed))
 
+    def test_epilogue(self):
+        def right(x, w, b, z, problem):
+            return numpy.maximum(reference.forward(x, w, b, problem) + z, 0)
+
+        def late(x, w, b, z, problem):
+            return numpy.maximum(reference.forward(x, w, b, problem), 0) + z
+
+        problems = ["add+relu:" + p for p in PROBLEMS]
+        self.assertTrue(benchcnn.verify(right, problems).passed)
+        verdict = benchcnn.verify(late, problems[0])
+        self.assertIn("z is added behind the activation", " ".join(r.reason for r in verdict.failed))
+
     def test_wrong_every_fifth_call(self):
         calls = []
 
