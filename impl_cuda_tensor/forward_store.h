@@ -2,6 +2,7 @@
 #ifndef IMPL_CUDA_TENSOR_FORWARD_STORE_H
 #define IMPL_CUDA_TENSOR_FORWARD_STORE_H
 
+#include "impl_cuda_tensor/finish.h"
 #include "impl_cuda_tensor/forward_load.h"
 
 namespace
@@ -51,27 +52,24 @@ __device__ inline void leave_partials(const operands &o, const float (&sum)[N], 
     if (threadIdx.x == 0) flag_set(o.flags + rank);
 }
 
-template <typename R> struct alignas(4 * sizeof(R)) four_of {
-    R v[4];
-};
-
 /* 4 channels of a pixel, side by side. bias NULL: none. */
 template <typename R>
-__device__ inline void store_pixel(const cutensor_forward &f, const R *bias, R *to, int32_t channel,
-                                   const float (&values)[4])
+__device__ inline void store_pixel(const cutensor_forward &f, const cutensor_finish &last, const R *bias, R *to,
+                                   int32_t channel, const float (&values)[4])
 {
     float v[4];
 #pragma unroll
     for (int e = 0; e < 4; e++)
         v[e] = bias != nullptr && channel + e < f.group_oc ? values[e] + cuda_load(bias[e]) : values[e];
-    if (channel + 4 <= f.group_oc && (f.oc | f.group_oc) % 4 == 0 && !f.add) {
-        *reinterpret_cast<four_of<R> *>(to) = {
+    if (channel + 4 <= f.group_oc && (f.oc | f.group_oc) % 4 == 0) {
+        finish(last, to, v);
+        *reinterpret_cast<together<R, 4> *>(to) = {
             {cuda_stored<R>(v[0]), cuda_stored<R>(v[1]), cuda_stored<R>(v[2]), cuda_stored<R>(v[3])}};
         return;
     }
 #pragma unroll
     for (int e = 0; e < 4; e++)
-        if (channel + e < f.group_oc) cuda_put(to + e, v[e], f.add);
+        if (channel + e < f.group_oc) finish_one(last, to + e, v[e]);
 }
 
 /* Of a tile in NHWC, what a thread holds. `first`: the group's first channel. */
@@ -91,7 +89,8 @@ __device__ inline void store_pixels(const cutensor_forward &f, const operands &o
             for (int i = 0; i < WIDE / 16; i++) {
                 const float *v = sum + b * (WIDE / 2) + 8 * i + 2 * h;
                 const float four[4] = {v[0], v[1], v[4], v[5]};
-                store_pixel(f, bias != nullptr ? bias + 16 * i : nullptr, to + 16 * i, channel + 16 * i, four);
+                store_pixel(f, o.finish, bias != nullptr ? bias + 16 * i : nullptr, to + 16 * i, channel + 16 * i,
+                            four);
             }
         }
 }
@@ -126,7 +125,7 @@ __device__ inline void store_planes(const cutensor_forward &f, const operands &o
 #pragma unroll
                 for (int h = 0; h < 2; h++) {
                     const float v = sum[b * (WIDE / 2) + 8 * i + 2 * h + (e >> 1) * 4 + (e & 1)] + offset;
-                    if (to[b][h] != nullptr) cuda_put(to[b][h] + at, v, f.add);
+                    if (to[b][h] != nullptr) finish_one(o.finish, to[b][h] + at, v);
                 }
         }
 }

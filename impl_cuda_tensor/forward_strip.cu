@@ -135,7 +135,7 @@ __device__ inline void store_positions(const cutensor_forward &f, const cutensor
         const int32_t n = divided(line, w.by_high), p = line - n * w.high;
         const bool there = m < f.pixels && q < w.ow && p < w.oh;
         R *row = static_cast<R *>(o.out) + static_cast<size_t>(there ? (n * w.oh + p) * w.ow + q : 0) * f.oc;
-        if (bias != nullptr || f.add) add_to(f.oc, f.add != 0, bias, row, there, channel, h, sum);
+        if (bias != nullptr || !is_plain(o.finish)) finish_row(f.oc, bias, o.finish, row, there, channel, h, sum);
         store_row(f.oc, row, there, channel, h, sum);
     }
 }

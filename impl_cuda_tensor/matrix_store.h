@@ -55,7 +55,7 @@ __device__ inline void store_tile(const cutensor_matrix &g, const cutensor_matri
         const int32_t m = at.m + (thread >> 5) * 16 + (thread >> 2 & 7) + 8 * h;
         const bool there = m < g.m;
         R *row = static_cast<R *>(o.out) + static_cast<size_t>(there ? m : 0) * g.n;
-        if (bias != nullptr || g.add) add_to(g.n, g.add != 0, bias, row, there, at.n, h, sum);
+        if (bias != nullptr || !is_plain(o.finish)) finish_row(g.n, bias, o.finish, row, there, at.n, h, sum);
         store_row(g.n, row, there, at.n, h, sum);
     }
 }

@@ -3,6 +3,7 @@
 #define IMPL_CUDA_TENSOR_ROWS_STORE_H
 
 #include "impl_cuda_tensor/asm.h"
+#include "impl_cuda_tensor/finish.h"
 
 namespace
 {
@@ -10,12 +11,9 @@ namespace
 /* What a thread holds of a product of 64 rows: of 16 rows of its warp row lane/4 and the 8th behind it, of each 8
  * columns two from 2*(lane%4) on: sum[4*i + 2*h + e] is row h, column 8*i + e. */
 
-template <typename R> struct alignas(2 * sizeof(R)) pair_of {
-    R v[2];
-};
 template <typename R> __device__ inline uint32_t word_of(float first, float second)
 {
-    const pair_of<R> pair = {{cuda_stored<R>(first), cuda_stored<R>(second)}};
+    const together<R, 2> pair = {{cuda_stored<R>(first), cuda_stored<R>(second)}};
     uint32_t word;
     memcpy(&word, &pair, sizeof word);
     return word;
@@ -67,26 +65,24 @@ __device__ inline void store_row(int32_t columns, float *row, bool there, int32_
     for (int32_t i = 0; i < N / 4; i++) {
         const int32_t column = first + 8 * i + 2 * t;
         if (there && column < columns)
-            *reinterpret_cast<pair_of<float> *>(row + column) = {{sum[4 * i + 2 * h], sum[4 * i + 2 * h + 1]}};
+            *reinterpret_cast<together<float, 2> *>(row + column) = {{sum[4 * i + 2 * h], sum[4 * i + 2 * h + 1]}};
     }
 }
 
-/* Adds the bias, where there is one, and what stands there already, where `add` says so. */
+/* Adds the bias, where there is one, and finishes what will be stored at `row`. */
 template <typename R, int N>
-__device__ inline void add_to(int32_t columns, bool add, const R *bias, const R *row, bool there, int32_t first,
-                              int32_t h, float (&sum)[N])
+__device__ inline void finish_row(int32_t columns, const R *bias, const cutensor_finish &last, const R *row, bool there,
+                                  int32_t first, int32_t h, float (&sum)[N])
 {
     const int32_t t = static_cast<int32_t>(threadIdx.x & 3);
 #pragma unroll
     for (int32_t i = 0; i < N / 4; i++) {
         const int32_t column = first + 8 * i + 2 * t;
-        if (column >= columns) continue;
-#pragma unroll
-        for (int32_t e = 0; e < 2; e++) {
-            float *to = &sum[4 * i + 2 * h + e];
-            if (bias != nullptr) *to += cuda_load(bias[column + e]);
-            if (add && there) *to = cuda_load(row[column + e]) + *to;
-        }
+        if (column >= columns || !there) continue;
+        float two[2] = {sum[4 * i + 2 * h], sum[4 * i + 2 * h + 1]};
+        if (bias != nullptr) two[0] += cuda_load(bias[column]), two[1] += cuda_load(bias[column + 1]);
+        finish(last, row + column, two);
+        sum[4 * i + 2 * h] = two[0], sum[4 * i + 2 * h + 1] = two[1];
     }
 }
 
