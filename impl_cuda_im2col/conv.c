@@ -104,8 +104,11 @@ static cnn_status fwd_chunk(cucol_context *context, chunk *c, const cnn_weighted
     cnn_weighted_args part = *args;
     part.y = y, part.z = args->z ? (const char *)args->z + output_at(c) : NULL;
     if (status != CNN_OK) return status;
-    if (!c->transposes)
-        return cuda_epilogue_pass(&context->cuda, c->plan, &part, c->m.g.n, cnn_epilogue_of(&c->plan->problem), err);
+    if (!c->transposes) {
+        cuda_pass pass = cuda_pass_of(&c->plan->problem, c->plan->knobs, &part);
+        pass.count = (int64_t)c->m.g.n * d->oc * c->m.pixels;
+        return cuda_epilogue_pass(&context->cuda, &pass, err);
+    }
     return cucol_split_outputs(context, c->plan, &c->m.outputs, c->wide, &part, err);
 }
 

@@ -89,7 +89,6 @@ cnn_status cucol_fc_run(cucol_context *context, const cnn_plan *plan, const cnn_
     if (status != CNN_OK) return status;
     status = cuda_gemm_run(&context->cuda, &context->blas, &d->t, &product, fwd ? args->x : args->dy, w,
                            fwd ? args->y : args->dx, err);
-    return status == CNN_OK
-               ? cuda_epilogue_pass(&context->cuda, plan, args, d->mb, cnn_epilogue_of(&plan->problem), err)
-               : status;
+    const cuda_pass pass = cuda_pass_of(&plan->problem, plan->knobs, args);
+    return status == CNN_OK ? cuda_epilogue_pass(&context->cuda, &pass, err) : status;
 }

@@ -120,8 +120,9 @@ static cnn_status run(cnn_context *context, const cnn_plan *plan, const cnn_weig
 {
     const cnn_status status = kernels[plan->algorithm.id][plan->dir]->run(cuda_context_of(context), plan, args, err);
     if (status != CNN_OK || !((const naive_launch *)plan->state)->lines) return status;
-    return cuda_epilogue_pass(cuda_context_of(context), plan, args, plan->problem.u.conv.mb,
-                              cuda_epilogue_rest(&plan->problem), err);
+    cuda_pass pass = cuda_pass_of(&plan->problem, plan->knobs, args);
+    pass.left = cuda_epilogue_rest(&plan->problem);
+    return cuda_epilogue_pass(cuda_context_of(context), &pass, err);
 }
 
 const cnn_impl *cnn_impl_cuda_naive(void);

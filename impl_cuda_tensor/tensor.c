@@ -145,10 +145,10 @@ static cnn_status run(cnn_context *context, const cnn_plan *plan, const cnn_weig
 {
     cuda_context *c = cuda_context_of(context);
     if (plan->dir == CNN_BWD_W) return run_gradient(c, plan, args, err);
-    const int64_t images = plan->problem.op == CNN_OP_FC ? plan->problem.u.fc.mb : plan->problem.u.conv.mb;
     const cnn_status status = run_forward(c, plan, args, err);
-    return status == CNN_OK ? cuda_epilogue_pass(c, plan, args, images, cuda_epilogue_rest(&plan->problem), err)
-                            : status;
+    cuda_pass pass = cuda_pass_of(&plan->problem, plan->knobs, args);
+    pass.left = cuda_epilogue_rest(&plan->problem);
+    return status == CNN_OK ? cuda_epilogue_pass(c, &pass, err) : status;
 }
 
 const cnn_impl *cnn_impl_cuda_tensor(void);

@@ -184,9 +184,18 @@ typedef struct cuda_line {
 cuda_line cuda_epilogue_line(const cnn_problem *);
 /* What is left where the kernel adds z, and does that. */
 cnn_epilogue cuda_epilogue_rest(const cnn_problem *);
-/* epilogue.cu: of so many images, from the y and z of args on; `left` may be nothing. */
-cnn_status cuda_epilogue_pass(cuda_context *, const cnn_plan *, const cnn_weighted_args *, int64_t images,
-                              cnn_epilogue left, cnn_error *);
+typedef struct cuda_pass {
+    cnn_epilogue left; /* may be nothing */
+    cnn_dtype dtype;   /* of y and z */
+    int64_t count;     /* of their elements */
+    const void *z;
+    void *y;
+    const int64_t *knobs;
+} cuda_pass;
+/* The whole epilogue of all of y. */
+cuda_pass cuda_pass_of(const cnn_problem *, const int64_t *knobs, const cnn_weighted_args *);
+/* epilogue.cu */
+cnn_status cuda_epilogue_pass(cuda_context *, const cuda_pass *, cnn_error *);
 /* gate.c: whether the results are of a type that allows it. */
 cnn_status cuda_check_epilogue(const cnn_problem *, cnn_epilogue left, cnn_error *);
 

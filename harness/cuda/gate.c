@@ -68,6 +68,17 @@ cnn_epilogue cuda_epilogue_rest(const cnn_problem *problem)
     return e;
 }
 
+cuda_pass cuda_pass_of(const cnn_problem *problem, const int64_t *knobs, const cnn_weighted_args *args)
+{
+    const cnn_conv_desc d = problem->op == CNN_OP_FC ? cnn_fc_as_conv(&problem->u.fc) : cnn_with_depth(problem);
+    return (cuda_pass){.left = cnn_epilogue_of(problem),
+                       .dtype = cnn_part_dtype(problem->u.type.dtype, CNN_PART_RESULT),
+                       .count = d.mb * d.oc * d.od * d.oh * d.ow,
+                       .z = args->z,
+                       .y = args->y,
+                       .knobs = knobs};
+}
+
 cnn_status cuda_check_epilogue(const cnn_problem *problem, cnn_epilogue left, cnn_error *err)
 {
     const cnn_dtype dtype = problem->u.type.dtype;
