@@ -37,7 +37,10 @@ __global__ void few_outputs(const cutensor_few f, const T *in, const T *w, const
             }
         }
         if (bias != nullptr) sum += bias[channel];
-        finish_one(finish, out + place_in(f.out, out_plane, m, channel), sum);
+        float *to = out + place_in(f.out, out_plane, m, channel), last[1] = {sum};
+        if (finish.adds != 0) last[0] += *added_to(finish, to);
+        activate(finish, last);
+        *to = last[0];
     }
 }
 

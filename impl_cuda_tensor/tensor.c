@@ -80,7 +80,9 @@ static cutensor_finish finish_of(const cnn_plan *plan, const cnn_weighted_args *
     const cuda_line line = cuda_epilogue_line(&plan->problem);
     return (cutensor_finish){.away = from ? (int64_t)((uintptr_t)from - (uintptr_t)out) : 0,
                              .adds = from != NULL,
-                             .acts = line.kind != CNN_ACT_IDENTITY,
+                             .acts = line.kind == CNN_ACT_IDENTITY ? CUTENSOR_NO_ACT
+                                     : line.kind == CNN_ACT_RELU   ? CUTENSOR_RELU
+                                                                   : CUTENSOR_LINE,
                              .down = (float)line.down,
                              .up = (float)line.up,
                              .top = (float)line.top};

@@ -167,10 +167,11 @@ bool cutensor_plan_matrix(const cuda_context *, const cnn_request *, const cnn_c
 cnn_conv_desc cutensor_conv_of(const cnn_problem *);
 
 /* What FWD and BWD_D do to sums before they store them: finish.h. */
+enum { CUTENSOR_NO_ACT, CUTENSOR_RELU, CUTENSOR_LINE };
 typedef struct cutensor_finish {
     int64_t away; /* from where a result is stored to what is added to it first: bytes */
     int32_t adds, acts;
-    float down, up, top; /* a cuda_line, where it acts */
+    float down, up, top; /* a cuda_line */
 } cutensor_finish;
 
 cnn_status cutensor_few_run(cuda_context *, const cutensor_few *, cnn_dtype, const void *in, const void *w,

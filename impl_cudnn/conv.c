@@ -71,7 +71,8 @@ cnn_status conv_prepare(cudnn_context *c, cnn_plan *plan, cnn_error *err)
     const cnn_request request = cuda_request_of(plan);
     conv_state *state;
     char name[CNN_NAME_MAX];
-    cnn_status status = conv_choose(c, &request, true, &state, err);
+    cnn_status status = cudnn_check_tail(&request, err);
+    if (status == CNN_OK) status = conv_choose(c, &request, true, &state, err);
     if (status != CNN_OK) return status;
     plan->state = state;
     plan->workspace_bytes = state->workspace_bytes;

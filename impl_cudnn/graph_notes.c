@@ -86,10 +86,10 @@ static bool listed(const known_engine *list, size_t count, const graph_request *
 /* Integers come out inexact, but the note that it transforms is there for some problems only, or for none. */
 static bool known_transform(const graph_request *r, const graph_config *config)
 {
-    static const known_engine list[] = {{CNN_FWD, GRAPH_BARE, 4},   {CNN_FWD, GRAPH_BIAS, 13},
-                                        {CNN_FWD, GRAPH_BIAS, 26},  {CNN_FWD, GRAPH_BIAS, 29},
-                                        {CNN_BWD_D, GRAPH_BARE, 4}, {CNN_BWD_D, GRAPH_BARE, 5},
-                                        {CNN_BWD_W, GRAPH_BARE, 4}, {CNN_BWD_W, GRAPH_BARE, 17}};
+    static const known_engine list[] = {
+        {CNN_FWD, GRAPH_BARE, 4},   {CNN_FWD, GRAPH_BIAS, 13},  {CNN_FWD, GRAPH_BIAS, 26},  {CNN_FWD, GRAPH_BIAS, 29},
+        {CNN_FWD, GRAPH_FUSED, 26}, {CNN_FWD, GRAPH_FUSED, 29}, {CNN_FWD, GRAPH_FUSED, 33}, {CNN_BWD_D, GRAPH_BARE, 4},
+        {CNN_BWD_D, GRAPH_BARE, 5}, {CNN_BWD_W, GRAPH_BARE, 4}, {CNN_BWD_W, GRAPH_BARE, 17}};
     return listed(list, sizeof list / sizeof list[0], r, config);
 }
 

@@ -165,15 +165,17 @@ static int list_points(const graph_request *r, int adds[POINTS_MAX])
     return count;
 }
 
-/* false: cuDNN has no such operation. */
+/* false: cuDNN has no such operation, or none to be used: its tanh in a graph gives 0 for small sums (9.14, H200), so
+ * it is a pass behind the convolution here. */
 static bool set_activation(graph_maker *m, const cnn_epilogue *e)
 {
-    static const cudnnPointwiseMode_t modes[CNN_ACT_COUNT] = {
-        [CNN_ACT_RELU] = CUDNN_POINTWISE_RELU_FWD,         [CNN_ACT_LEAKY_RELU] = CUDNN_POINTWISE_RELU_FWD,
-        [CNN_ACT_CLIPPED_RELU] = CUDNN_POINTWISE_RELU_FWD, [CNN_ACT_ELU] = CUDNN_POINTWISE_ELU_FWD,
-        [CNN_ACT_SIGMOID] = CUDNN_POINTWISE_SIGMOID_FWD,   [CNN_ACT_TANH] = CUDNN_POINTWISE_TANH_FWD};
+    static const cudnnPointwiseMode_t modes[CNN_ACT_COUNT] = {[CNN_ACT_RELU] = CUDNN_POINTWISE_RELU_FWD,
+                                                              [CNN_ACT_LEAKY_RELU] = CUDNN_POINTWISE_RELU_FWD,
+                                                              [CNN_ACT_CLIPPED_RELU] = CUDNN_POINTWISE_RELU_FWD,
+                                                              [CNN_ACT_ELU] = CUDNN_POINTWISE_ELU_FWD,
+                                                              [CNN_ACT_SIGMOID] = CUDNN_POINTWISE_SIGMOID_FWD};
     const cudnnPointwiseMode_t mode = modes[e->act];
-    if (e->act == CNN_ACT_SELU || e->act == CNN_ACT_SCALE) return false;
+    if (e->act == CNN_ACT_SELU || e->act == CNN_ACT_SCALE || e->act == CNN_ACT_TANH) return false;
     graph_set(m, CUDNN_ATTR_POINTWISE_MODE, CUDNN_TYPE_POINTWISE_MODE, 1, &mode);
     if (e->act == CNN_ACT_LEAKY_RELU)
         graph_set(m, CUDNN_ATTR_POINTWISE_RELU_LOWER_CLIP_SLOPE, CUDNN_TYPE_DOUBLE, 1, &e->alpha);
@@ -192,7 +194,8 @@ static cnn_status make_point(const graph_request *r, parts *p, int i, int adds, 
     if (adds != 0)
         graph_set(&m, CUDNN_ATTR_POINTWISE_MODE, CUDNN_TYPE_POINTWISE_MODE, 1, &add);
     else if (!set_activation(&m, &r->conv->epilogue))
-        m.status = CNN_FAIL(err, CNN_UNSUPPORTED, "cuDNN's graphs have no %s", cnn_act_name(r->conv->epilogue.act));
+        m.status = CNN_FAIL(err, CNN_UNSUPPORTED, "cuDNN's graphs have no %s that is right",
+                            cnn_act_name(r->conv->epilogue.act));
     graph_set(&m, CUDNN_ATTR_POINTWISE_MATH_PREC, CUDNN_TYPE_DATA_TYPE, 1, &type);
     cnn_status status = graph_finish(&m, &p->points[i]);
     if (status != CNN_OK) return status;
