@@ -45,6 +45,7 @@ static const field fields[] = {
     SETTING(workers, FIELD_INT, POINT),
     SETTING(ranks, FIELD_INT, POINT),
     SETTING(bucket, FIELD_INT, POINT),
+    SETTING(fused, FIELD_INT, POINT),
     SETTING(dtype, FIELD_TEXT, TASK),
     SETTING(layout, FIELD_TEXT, TASK),
     SETTING(math, FIELD_TEXT, TASK),
@@ -141,7 +142,7 @@ epoch_row epoch_row_of(const epoch_setting *setting, int64_t number, int64_t epo
     return row;
 }
 
-/* One process is no ranks, sums mostly have no buckets, and most types no loss scale: what goes without saying stands
+/* One process is no ranks, sums mostly have no buckets, nothing may be fused, and most types have no loss scale: it stands
  * in no record, and in no table. */
 static bool unsaid(const field *f, const epoch_row *row)
 {
@@ -150,6 +151,7 @@ static bool unsaid(const field *f, const epoch_row *row)
                           f->offset == offsetof(epoch_row, steps_left_out);
     if (of_scale) return row->setting.loss_scale == 0;
     if (f->offset == offsetof(epoch_row, setting.bucket)) return row->setting.bucket == 0;
+    if (f->offset == offsetof(epoch_row, setting.fused)) return row->setting.fused == 0;
     return f->offset == offsetof(epoch_row, setting.ranks) && row->setting.ranks <= 1;
 }
 

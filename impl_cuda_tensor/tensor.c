@@ -8,7 +8,7 @@ enum { ID_implicit_gemm, ID_default };
 
 static const cnn_algorithm algorithms[] = {
     {"implicit_gemm", "patches in shared memory, warpgroup products: f16, bf16; f32 as three of TF32, or one",
-     CUDA_CONVS | CUDA_OP(FC), CNN_ALGO_DETERMINISTIC | CNN_ALGO_EPILOGUES, 1, ID_implicit_gemm},
+     CUDA_CONVS | CUDA_OP(FC), CNN_ALGO_DETERMINISTIC | CNN_ALGO_EPILOGUES | CNN_ALGO_FUSES, 1, ID_implicit_gemm},
     {"default", "the one kernel of an operation without a choice", CUDA_POINTWISE_OPS, CNN_ALGO_DETERMINISTIC, 1,
      ID_default},
 };

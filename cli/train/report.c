@@ -135,11 +135,12 @@ const char *train_time_text(double seconds, char text[32])
 void train_print_head(const train_run *r)
 {
     char setup[32], shift[32] = "", workers[48] = "", scale[64] = "", schedule[RATE_SCHEDULE_TEXT + 16] = "",
-                    over[48] = "", bucket[48] = "";
+                    over[48] = "", bucket[48] = "", fused[48] = "";
     const epoch_setting *s = &r->setting;
     if (r->all->ranks != NULL)
         snprintf(over, sizeof over, "%lld rank%s of ", (long long)s->ranks, s->ranks == 1 ? "" : "s");
     if (s->bucket > 0) snprintf(bucket, sizeof bucket, ", buckets of %lld bytes", (long long)s->bucket);
+    if (s->fused > 0) snprintf(fused, sizeof fused, ", %lld fused", (long long)s->fused);
     if (r->all->options->json) return;
     if (s->shift > 0) snprintf(shift, sizeof shift, ", shift %lld", (long long)s->shift);
     if (s->workers > 0)
@@ -149,9 +150,9 @@ void train_print_head(const train_run *r)
                  r->params.optimizer.growth > 0.0 ? " at first" : "");
     if (s->schedule[0] != '\0') snprintf(schedule, sizeof schedule, ", schedule %s", s->schedule);
     if (r->tuned != NULL) printf("tuned: %s\n", r->tuned->text[0] != '\0' ? r->tuned->text : "nothing; the defaults");
-    printf("%s on %s, batch %lld, %s:%s, %s %s, %s%lld thread%s%s%s%s%s%s%s%s%s; set-up %s\n", s->net, s->data,
+    printf("%s on %s, batch %lld, %s:%s, %s %s, %s%lld thread%s%s%s%s%s%s%s%s%s%s; set-up %s\n", s->net, s->data,
            (long long)s->batch, s->impl, s->algorithm, s->dtype, s->layout, over, (long long)s->threads,
-           s->threads == 1 ? "" : "s", bucket, workers, scale, s->graph ? ", graph" : "",
+           s->threads == 1 ? "" : "s", bucket, workers, scale, fused, s->graph ? ", graph" : "",
            s->recompute ? ", recompute" : "", strcmp(s->data_on, "host") == 0 ? ", data on the host" : "", shift,
            schedule, train_time_text(r->setup_s, setup));
     printf("%5s  %10s  %9s  %10s  %8s  %8s  %9s\n", "epoch", "train loss", "test loss", "accuracy", "seconds",

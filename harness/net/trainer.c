@@ -68,6 +68,12 @@ bool trainer_uses_graph(const cnn_session *session, const trainer_params *params
     return impl->capture != NULL && !params->no_graph && trainer_row(session, params->algorithm) == NULL;
 }
 
+int trainer_fused(const cnn_session *session, const cnn_network *network, const trainer_params *params)
+{
+    const bool single = trainer_row(session, params->algorithm) == NULL;
+    return single ? composition_fused(session, &network->net, params) : 0;
+}
+
 int64_t trainer_bucket(const cnn_session *session, const trainer_params *params)
 {
     const bool able = cnn_group_overlaps(session) && trainer_row(session, params->algorithm) == NULL;

@@ -37,6 +37,7 @@ typedef struct trainer_params {
     cnn_optimizer_desc optimizer; /* kind and rates; `t` and `count` are filled in here */
     uint64_t seed;                /* of the shuffling */
     bool no_graph;                /* launch every operation of every step, even where a step could be captured */
+    bool no_fuse;                 /* activations stay operations of their own, behind conv and FC that could do them */
     bool host_data;               /* the images stay in host memory */
     bool recompute;               /* values are computed again in the backward pass where that saves memory */
     int64_t workers;              /* above 0: exemplar parallelism, see cnn/train.h */
@@ -112,6 +113,9 @@ cnn_status trainer_supported(const cnn_session *session, const cnn_network *netw
                              const trainer_params *params, cnn_error *err);
 /* Whether a trainer with these parameters, and data, replays captured steps. */
 bool trainer_uses_graph(const cnn_session *session, const trainer_params *params);
+/* How many activations are epilogues of the conv or FC before them (verify.md#epilogues); 0 for an implementation's
+ * trainer. */
+int trainer_fused(const cnn_session *session, const cnn_network *network, const trainer_params *params);
 /* params->bucket; 0 where it has no use: without other ranks, for an implementation's trainer, in a device's memory. */
 int64_t trainer_bucket(const cnn_session *session, const trainer_params *params);
 

@@ -73,6 +73,8 @@ cnn_status composition_start(trainer *t, cnn_error *err);
 trainer_comm composition_comm(const cnn_trainer *t);
 cnn_status composition_rate(trainer *t,
                             cnn_error *err); /* takes t->optimizer's; what the state is behind it is left open */
+/* see trainer_fused() */
+int composition_fused(const cnn_session *session, const cnn_net *net, const trainer_params *params);
 const char *composition_algorithm(const cnn_trainer *t, int layer, cnn_dir dir); /* see trainer.h */
 char *composition_choices(const cnn_trainer *t);
 

@@ -12,7 +12,7 @@ typedef struct trained {
     const cnn_session *session;
     const cnn_network *network;
     const char *algorithm;
-    bool recompute;
+    const verify_options *options;
 } trained;
 
 int64_t verify_net_workers(const cnn_algorithm *row, int64_t batch)
@@ -28,7 +28,8 @@ static cnn_status trained_gradient(void *user, const cnn_net *net, const double 
     const trained *t = user;
     const trainer_params settings = {.algorithm = t->algorithm,
                                      .optimizer = {.kind = CNN_SGD},
-                                     .recompute = t->recompute,
+                                     .recompute = t->options->recompute,
+                                     .no_fuse = t->options->no_fuse,
                                      .loss_scale = vf_net_loss_scale(net),
                                      .workers = verify_net_workers(trainer_row(t->session, t->algorithm), net->batch)};
     cnn_problem types = {.op = CNN_OP_CONV};
@@ -66,7 +67,7 @@ cnn_status verify_net_trained(const cnn_session *session, const cnn_network *net
     const trainer_params usual = {.optimizer = {.kind = CNN_SGD},
                                   .recompute = options->recompute,
                                   .workers = verify_net_workers(row, network->net.batch)};
-    trained t = {session, network, algorithm, options->recompute};
+    trained t = {session, network, algorithm, options};
     cnn_error why;
     const cnn_status status = verify_net(&network->net, options, trained_gradient, &t, each, user, err);
     if (status != CNN_OK || row == NULL) return status;

@@ -70,26 +70,35 @@ static bool operand_at(const cnn_trainer *t, int layer, const char *name, const 
 
 static bool depends_on_mode(const cnn_problem *p) { return p->op == CNN_OP_DROPOUT || p->op == CNN_OP_BATCHNORM; }
 
+static int known_plan(const cnn_trainer *t, int layer, cnn_dir dir, int64_t mb, bool inference)
+{
+    for (int i = 0; i < t->n_plans; i++) {
+        const step_plan *p = &t->plans[i];
+        if (p->layer == layer && p->plan.dir == dir && p->mb == mb && p->inference == inference) return i;
+    }
+    return -1;
+}
+
+static int make_plan(cnn_trainer *t, int layer, const cnn_request *request, int64_t mb, bool inference, cnn_error *err)
+{
+    step_plan *p = cnn_add_item(&t->plans, &t->n_plans, &t->plan_capacity, sizeof *p, "plans", err);
+    if (p == NULL) return -1;
+    *p = (step_plan){.layer = layer, .mb = mb, .inference = inference};
+    return cnn_plan_make(t->session, request, &p->plan, err) == CNN_OK ? t->n_plans - 1 : -1;
+}
+
 /* The index of the plan, made now if there is none yet; -1 and the error. */
 static int find_plan(cnn_trainer *t, int layer, const cnn_problem *problem, cnn_dir dir, int64_t mb, bool inference,
                      cnn_error *err)
 {
     cnn_algorithm algorithm;
     inference = inference && depends_on_mode(problem);
-    for (int i = 0; i < t->n_plans; i++) {
-        const step_plan *p = &t->plans[i];
-        if (p->layer == layer && p->plan.dir == dir && p->mb == mb && p->inference == inference) return i;
-    }
-    const char *own = t->loop->params.pick != NULL && layer >= 0 && layer < t->net->n_layers
-                          ? t->loop->params.pick(t->loop->params.pick_user, layer, dir)
-                          : NULL; /* sums and updates belong to no layer */
-    const char *name = own != NULL ? own : t->loop->params.algorithm;
-    if (cnn_algorithm_pick(t->session, problem, dir, name, &algorithm, err) != CNN_OK) return -1;
+    const int known = known_plan(t, layer, dir, mb, inference);
+    if (known >= 0) return known;
+    if (cnn_algorithm_pick(t->session, problem, dir, step_algorithm(&t->loop->params, layer, dir), &algorithm, err) != CNN_OK)
+        return -1;
     const cnn_request request = {.problem = problem, .dir = dir, .algorithm = &algorithm};
-    step_plan *p = cnn_add_item(&t->plans, &t->n_plans, &t->plan_capacity, sizeof *p, "plans", err);
-    if (p == NULL) return -1;
-    *p = (step_plan){.layer = layer, .mb = mb, .inference = inference};
-    return cnn_plan_make(t->session, &request, &p->plan, err) == CNN_OK ? t->n_plans - 1 : -1;
+    return make_plan(t, layer, &request, mb, inference, err);
 }
 
 /* Gradients of parameters are kept in f32, so they are not rounded to 16 bits before. */
@@ -107,30 +116,67 @@ static step_call *new_call(call_list *list, cnn_error *err)
     return cnn_add_item(&list->calls, &list->count, &list->capacity, sizeof *list->calls, "calls of a step", err);
 }
 
-cnn_status step_add_call(cnn_trainer *t, call_list *list, int layer, cnn_dir dir, int64_t mb, bool inference,
-                         const size_t dx[CNN_MAX_INPUTS], double beta, cnn_error *err)
+/* The call of a plan of a layer; the problem is the plan's. */
+static cnn_status add_call(cnn_trainer *t, call_list *list, int layer, int plan, const cnn_problem *problem,
+                           cnn_dir dir, const size_t dx[CNN_MAX_INPUTS], cnn_error *err)
 {
     cnn_operand operands[CNN_MAX_OPERANDS];
-    const int64_t rank = rank_number(t->loop->params.ranks), size = rank_size(t->loop->params.ranks);
-    cnn_problem problem = cnn_net_problem(t->net, layer, mb, inference);
-    if (problem.op == CNN_OP_DROPOUT) /* the masks that these images have in the global batch */
-        problem.u.dropout.seed = cnn_dropout_seed_from(
-            problem.u.dropout.seed, rank * cnn_net_value_elems(t->net, t->net->layers[layer].output, mb));
-    widen_gradients(&problem, dir);
-    const int count = cnn_operands(&problem, dir, operands, err);
-    const int plan = count < 0 ? -1 : find_plan(t, layer, &problem, dir, mb, inference, err);
-    step_call *call = plan < 0 ? NULL : new_call(list, err);
+    const int count = cnn_operands(problem, dir, operands, err);
+    step_call *call = count < 0 ? NULL : new_call(list, err);
     if (call == NULL) return err->status;
     call->plan = plan;
     call->n_operands = count;
     snprintf(call->range, sizeof call->range, "%s %s", t->net->layers[layer].name, cnn_dir_name(dir));
-    call->extra = (cnn_run_extra){.beta = beta, .scale = 1.0 / (double)(mb * size)};
     for (int i = 0; i < count; i++) {
         call->written |= (unsigned)(operands[i].access != CNN_IN) << i;
         if (!operand_at(t, layer, operands[i].name, dx, &call->at[i]))
             return CNN_FAIL(err, CNN_INTERNAL, "%s: the trainer knows no operand '%s'", t->net->layers[layer].name,
                             operands[i].name);
     }
+    return CNN_OK;
+}
+
+cnn_status step_add_call(cnn_trainer *t, call_list *list, int layer, cnn_dir dir, int64_t mb, bool inference,
+                         const size_t dx[CNN_MAX_INPUTS], double beta, cnn_error *err)
+{
+    const int64_t rank = rank_number(t->loop->params.ranks), size = rank_size(t->loop->params.ranks);
+    cnn_problem problem = cnn_net_problem(t->net, layer, mb, inference);
+    if (problem.op == CNN_OP_DROPOUT) /* the masks that these images have in the global batch */
+        problem.u.dropout.seed = cnn_dropout_seed_from(
+            problem.u.dropout.seed, rank * cnn_net_value_elems(t->net, t->net->layers[layer].output, mb));
+    widen_gradients(&problem, dir);
+    const int plan = find_plan(t, layer, &problem, dir, mb, inference, err);
+    const cnn_status status = plan < 0 ? err->status : add_call(t, list, layer, plan, &problem, dir, dx, err);
+    if (status == CNN_OK)
+        list->calls[list->count - 1].extra = (cnn_run_extra){.beta = beta, .scale = 1.0 / (double)(mb * size)};
+    return status;
+}
+
+/* -1: the layer's algorithm does not take it. */
+static int fused_plan(cnn_trainer *t, int layer, int64_t mb, cnn_problem *fused)
+{
+    cnn_algorithm algorithm;
+    cnn_error refused;
+    const int known = known_plan(t, layer, CNN_FWD, mb, false), before = t->n_plans;
+    const cnn_request request = {.problem = fused, .dir = CNN_FWD, .algorithm = &algorithm};
+    if (known >= 0) *fused = t->plans[known].plan.problem;
+    if (known >= 0) return cnn_has_epilogue(fused) ? known : -1;
+    if (!step_fuses(t->session, t->net, &t->loop->params, layer, mb, fused, &algorithm)) return -1;
+    const int plan = make_plan(t, layer, &request, mb, false, &refused);
+    if (plan < 0) t->n_plans = before;
+    return plan;
+}
+
+cnn_status step_add_fused(cnn_trainer *t, call_list *list, int layer, int64_t mb, bool *added, cnn_error *err)
+{
+    cnn_problem problem;
+    const int plan = fused_plan(t, layer, mb, &problem);
+    *added = plan >= 0;
+    if (!*added) return CNN_OK;
+    cnn_status status = add_call(t, list, layer, plan, &problem, CNN_FWD, NULL, err);
+    step_call *done = status == CNN_OK ? new_call(list, err) : NULL;
+    if (done == NULL) return err->status;
+    *done = (step_call){.plan = -1, .done = true};
     return CNN_OK;
 }
 

@@ -273,7 +273,9 @@ const char *composition_algorithm(const cnn_trainer *t, int layer, cnn_dir dir)
         if (p->layer == layer && p->plan.dir == dir && p->mb == t->net->batch)
             return p->plan.choice[0] != '\0' ? p->plan.choice : p->plan.algorithm.name;
     }
-    return "";
+    /* An activation may be the epilogue of the layer before it. */
+    const bool within = dir == CNN_FWD && layer > 0 && t->net->layers[layer].problem.op == CNN_OP_ACT;
+    return within ? composition_algorithm(t, layer - 1, dir) : "";
 }
 
 char *composition_choices(const cnn_trainer *t)

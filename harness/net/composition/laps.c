@@ -77,7 +77,7 @@ static cnn_status add_laps(cnn_trainer *t, const cnn_lap *laps, int count, doubl
     if (t->gathers && (!t->graphs || step_gathers_by_cursor(t))) status = add_call(t, NULL, &marks, err);
     for (int list = 0; list < (t->laps.mode == TRAIN ? 2 : 1); list++)
         for (int i = 0; i < lists[list]->count && status == CNN_OK; i++)
-            status = add_call(t, &lists[list]->calls[i], &marks, err);
+            if (!lists[list]->calls[i].done) status = add_call(t, &lists[list]->calls[i], &marks, err);
     if (status != CNN_OK || marks.next == marks.end) return status;
     return CNN_FAIL(err, CNN_INTERNAL, "a step has %d laps that no operation made", (int)(marks.end - marks.next));
 }

@@ -40,6 +40,7 @@ typedef struct step_call {
     int plan, n_operands;
     unsigned written; /* a bit for each operand: the call writes it */
     bool again;       /* of the forward pass, in the backward pass: see recompute.c */
+    bool done;        /* an activation, by the call before it: nothing is left to do */
     int begins;       /* so many buckets' sums begin behind it: see buckets.c */
     size_t at[CNN_MAX_OPERANDS], copy_bytes;
     void *operands[CNN_MAX_OPERANDS]; /* from `at`, once the memory is there */
@@ -130,6 +131,17 @@ static inline bool step_is_buffer(size_t at) { return at >= BUFFER && at < LANE_
 /* calls.c: one more call in a list. dx: places for the gradients of the layer's inputs (BWD_D only). */
 cnn_status step_add_call(cnn_trainer *t, call_list *list, int layer, cnn_dir dir, int64_t mb, bool inference,
                          const size_t dx[CNN_MAX_INPUTS], double beta, cnn_error *err);
+/* Of FWD: the layer with the activation behind it, and a call that is done, for that; where there is none, or it is not
+ * fused, nothing (*added false). */
+cnn_status step_add_fused(cnn_trainer *t, call_list *list, int layer, int64_t mb, bool *added, cnn_error *err);
+
+/* fuse.c: a layer's own algorithm, or the one for all. */
+const char *step_algorithm(const trainer_params *params, int layer, cnn_dir dir);
+/* Whether the activation behind a layer is its epilogue: it works in place, and the layer's algorithm takes it. Then
+ * that problem, and the same algorithm. The values are the same, bit by bit, but of curved activations in 16 bits, which
+ * are rounded once less. */
+bool step_fuses(const cnn_session *session, const cnn_net *net, const trainer_params *params, int layer, int64_t mb,
+                cnn_problem *fused, cnn_algorithm *algorithm);
 /* at[to] += at[from], or a copy; both hold value `value` for mb images. */
 cnn_status step_add_sum(cnn_trainer *t, call_list *list, int value, int64_t mb, size_t to, size_t from, cnn_error *err);
 cnn_status step_add_copy(cnn_trainer *t, call_list *list, int value, int64_t mb, size_t to, size_t from,

@@ -23,6 +23,7 @@ static cnn_status name_call(const cnn_trainer *t, const step_call *c, cnn_error 
 cnn_status step_run_call(const cnn_trainer *t, const step_call *c, cnn_error *err)
 {
     const cnn_impl *impl = t->session->impl;
+    if (c->done) return CNN_OK;
     if (impl->ranges != NULL) CNN_CALL_VOID(impl, ranges->push, t->session->context, c->range);
     cnn_status status = c->plan < 0 ? cnn_mem_copy(t->session, c->operands[1], c->operands[0], c->copy_bytes, err)
                                     : cnn_run(t->session, &t->plans[c->plan].plan, c->operands, &c->extra, err);

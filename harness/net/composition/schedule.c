@@ -32,8 +32,11 @@ static cnn_status check_operations(const cnn_trainer *t, cnn_error *err)
 static cnn_status schedule_forward(cnn_trainer *t, call_list *list, int64_t mb, bool inference, cnn_error *err)
 {
     for (int l = 0; l < t->net->n_layers; l++) {
-        const cnn_status status = step_add_call(t, list, l, CNN_FWD, mb, inference, NULL, 0.0, err);
+        bool fused;
+        cnn_status status = step_add_fused(t, list, l, mb, &fused, err);
+        if (status == CNN_OK && !fused) status = step_add_call(t, list, l, CNN_FWD, mb, inference, NULL, 0.0, err);
         if (status != CNN_OK) return status;
+        l += fused;
     }
     return CNN_OK;
 }
