@@ -22,7 +22,7 @@ static const cnn_algorithm algorithms[CPU_ALGORITHM_COUNT] = {
      CNN_ALGO_DETERMINISTIC | CNN_ALGO_TRANSFORMS, 96, CPU_WINOGRAD},
     {"depthwise", "groups of one input channel: sums of few terms, lanes of pixels or of channels", CONVS,
      CNN_ALGO_DETERMINISTIC, 1, CPU_DEPTHWISE},
-    {"matrix", "1x1 kernels as one product of matrices, without columns", CONVS, CNN_ALGO_DETERMINISTIC, 1, CPU_MATRIX},
+    {"matrix", "1x1 kernels as one product of matrices, without columns", CONVS, FUSES, 1, CPU_MATRIX},
     {"shallow", "few input channels: rows split once, products as deep as taps times channels", CONVS,
      CNN_ALGO_DETERMINISTIC, 1, CPU_SHALLOW},
     {"gemm", "matrix products by OpenBLAS", BIT(FC), FUSES, 1, CPU_GEMM},
