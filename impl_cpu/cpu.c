@@ -18,8 +18,8 @@
 static const cnn_algorithm algorithms[CPU_ALGORITHM_COUNT] = {
     {"direct", "blocked and vectorised loops that skip padded taps", CONVS, FUSES, 1, CPU_DIRECT},
     {"im2col", "cache-sized blocks of columns, multiplied by OpenBLAS", WITH_DEPTH, FUSES, 1, CPU_IM2COL},
-    {"winograd", "F(4x4,3x3) with lanes of channels: 3x3 kernels of stride 1", CONVS,
-     CNN_ALGO_DETERMINISTIC | CNN_ALGO_TRANSFORMS, 96, CPU_WINOGRAD},
+    {"winograd", "F(4x4,3x3) with lanes of channels: 3x3 kernels of stride 1", CONVS, FUSES | CNN_ALGO_TRANSFORMS, 96,
+     CPU_WINOGRAD},
     {"depthwise", "groups of one input channel: sums of few terms, lanes of pixels or of channels", CONVS,
      CNN_ALGO_DETERMINISTIC, 1, CPU_DEPTHWISE},
     {"matrix", "1x1 kernels as one product of matrices, without columns", CONVS, FUSES, 1, CPU_MATRIX},
