@@ -84,7 +84,7 @@ static void check_variant(const cpu_session *sessions, int count, const shape *s
         for (int a = 0; a < cpu->n_algorithms; a++) {
             const cnn_algorithm *algorithm = &cpu->algorithms[a];
             if (!(algorithm->ops & 1u << CNN_OP_CONV) || !takes(&sessions[i], &p, CNN_FWD, algorithm)) continue;
-            if (!(algorithm->flags & CNN_ALGO_EPILOGUES)) continue;
+            assert_true(algorithm->flags & CNN_ALGO_EPILOGUES);
             run(&sessions[i], &p, CNN_FWD, algorithm, 0, &all);
             check_near(s->what, &p, algorithm, y, 2 * off);
         }
