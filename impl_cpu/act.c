@@ -53,12 +53,21 @@ cnn_status cpu_act_bwd(cnn_context *context, const cnn_plan *plan, const cnn_map
 
 /* ---- Epilogues. */
 
+static bool has_lines(cnn_act_kind act)
+{
+    return act == CNN_ACT_IDENTITY || act == CNN_ACT_RELU || act == CNN_ACT_LEAKY_RELU || act == CNN_ACT_CLIPPED_RELU ||
+           act == CNN_ACT_SCALE;
+}
+
 cpu_epilogue cpu_epilogue_of(const cpu_context *cpu, const cnn_plan *plan, const cnn_weighted_args *a)
 {
-    return (cpu_epilogue){.what = cnn_epilogue_of(&plan->problem),
+    const cnn_epilogue what = cnn_epilogue_of(&plan->problem);
+    const bool any = plan->dir == CNN_FWD && cnn_has_epilogue(&plan->problem);
+    return (cpu_epilogue){.what = what,
                           .dtype = plan->problem.u.type.dtype,
                           .isa = cpu->isa,
-                          .any = plan->dir == CNN_FWD && cnn_has_epilogue(&plan->problem),
+                          .any = any,
+                          .curved = any && !has_lines(what.act),
                           .y = a->y,
                           .z = a->z};
 }
@@ -74,6 +83,19 @@ void cpu_epilogue_row(const cpu_epilogue *e, int64_t at, int64_t count)
         (f32 ? add_row_float_variants : add_row_double_variants)[e->isa](&job, share);
     }
     if (e->what.act != CNN_ACT_IDENTITY) (f32 ? act_fwd_float_variants : act_fwd_double_variants)[e->isa](&job, share);
+}
+
+void cpu_epilogue_curve(const cpu_epilogue *e, int64_t at, int64_t count)
+{
+    cpu_epilogue alone = *e;
+    alone.what.add = false;
+    if (e->curved) cpu_epilogue_row(&alone, at, count);
+}
+
+cpu_finish cpu_finish_at(const cpu_epilogue *e, const void *from)
+{
+    return (cpu_finish){e->any && e->what.add ? e->z + ((const char *)from - e->y) : NULL,
+                        e->curved ? CNN_ACT_IDENTITY : e->what.act, e->what.alpha};
 }
 
 void cpu_epilogue_image(const cpu_epilogue *e, cnn_layout layout, const cpu_epilogue_part *p)

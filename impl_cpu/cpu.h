@@ -70,18 +70,29 @@ void cpu_release(cnn_context *, cnn_plan *);
 cnn_status cpu_weighted_run(cnn_context *, const cnn_plan *, const cnn_weighted_args *, cnn_error *);
 
 /* act.c: the epilogue of a plan (cnn_epilogue), by rows, of f32 or f64, that have just been computed and are still in
- * the cache. `any`: there is something to do. */
+ * the cache. `any`: there is something to do; `curved`: its activation has pieces that are no lines. */
 typedef struct cpu_epilogue {
     cnn_epilogue what;
     cnn_dtype dtype;
     cpu_isa isa;
-    bool any;
+    bool any, curved;
     char *y;
     const char *z;
 } cpu_epilogue;
 cpu_epilogue cpu_epilogue_of(const cpu_context *, const cnn_plan *, const cnn_weighted_args *);
 /* Elements [at, at + count) of y. */
 void cpu_epilogue_row(const cpu_epilogue *, int64_t at, int64_t count);
+/* The same of a curved activation alone, and nothing where it is not curved: behind what stores by a cpu_finish. */
+void cpu_epilogue_curve(const cpu_epilogue *, int64_t at, int64_t count);
+/* What is done to results in registers, as they are stored (finish.inc): z is added, NULL: nothing; then comes an
+ * activation whose pieces are lines: IDENTITY, RELU, LEAKY_RELU, CLIPPED_RELU, SCALE. */
+typedef struct cpu_finish {
+    const void *z;
+    cnn_act_kind act;
+    double alpha;
+} cpu_finish;
+/* z from the place on that is y's `from`; a curved activation is left to cpu_epilogue_curve(). */
+cpu_finish cpu_finish_at(const cpu_epilogue *, const void *from);
 /* Channels [c0, c1) of pixels [p0, p1) of an image of y, which has `channels` and `pixels`. */
 typedef struct cpu_epilogue_part {
     int64_t image, channels, pixels, c0, c1, p0, p1;

@@ -7,6 +7,8 @@
 #include <string.h>
 
 #define INLINE static inline __attribute__((always_inline))
+/* A variant of a kernel that is compiled as if it were the only one. */
+#define APART(name) static __attribute__((noinline)) void name
 #define UNROLL _Pragma("GCC unroll 16")
 
 /* Masks over the lanes of two vectors a, b: interleave their lower and upper halves; the even and the odd lanes. */

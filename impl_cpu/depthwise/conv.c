@@ -23,7 +23,7 @@ static void run(const cpu_context *cpu, const cnn_plan *plan, const cnn_weighted
 {
     const dw_plan *m = plan->state;
     const bool last = m->d.t.layout == CNN_NHWC;
-    dw_run r = {m, args, args->workspace};
+    dw_run r = {m, args, args->workspace, cpu_epilogue_of(cpu, plan, args)};
     if (m->dir == CNN_BWD_W) {
         memset(r.workspace + m->sums_at, 0, (size_t)(m->parts * m->d.oc * (m->taps + 1) * m->elem));
         parallel_for(cpu->pool, m->tasks, last ? dw_pixels_gradient_task : dw_planes_gradient_task, &r);

@@ -24,7 +24,7 @@ typedef struct dw_copy {
 } dw_copy;
 
 /* to[v] (+)= bias + sum over t of w[t] * from[places[t] + v], v < n, for each of so many rows, which are steps apart; a
- * place is readable up to a whole vector. */
+ * place is readable up to a whole vector. Then results are finished, z from `to` on; NULL: as they are. */
 typedef struct dw_sums {
     const void *from, *w;
     const int64_t *places;
@@ -32,10 +32,11 @@ typedef struct dw_sums {
     double bias;
     void *to;
     bool add;
+    const cpu_finish *finish;
 } dw_sums;
 
 /* to[c] (+)= bias[c] + sum over t of w[weights[t] + c] * from[places[t] + c], c < channels; bias NULL: none. For one
- * pixel, or for DW_PIXELS, which are steps apart. */
+ * pixel, or for DW_PIXELS, which are steps apart. `finish` as above. */
 enum { DW_PIXELS = 4 };
 typedef struct dw_pixel {
     const void *from, *w;
@@ -44,6 +45,7 @@ typedef struct dw_pixel {
     const void *bias;
     void *to;
     bool add;
+    const cpu_finish *finish;
 } dw_pixel;
 
 typedef struct dw_kernels {
@@ -112,6 +114,7 @@ typedef struct dw_run {
     const dw_plan *m;
     const cnn_weighted_args *a;
     char *workspace;
+    cpu_epilogue epilogue;
 } dw_run;
 /* Tasks, as parallel_for() has them. */
 parallel_body dw_planes_task, dw_planes_gradient_task, dw_pixels_task, dw_pixels_gradient_task;

@@ -52,6 +52,16 @@ static bool are_alike(const dw_plan *m, int64_t col, int64_t pixels, int64_t col
     return m->cols.places[last * kw] - m->cols.places[col * kw] == (pixels - 1) * step;
 }
 
+/* One pixel or several, all channels, from element `at` of the result on. */
+static void finished_pixels(const dw_run *r, dw_pixel *s, int64_t at)
+{
+    const cpu_finish finish = cpu_finish_at(&r->epilogue, s->to);
+    s->finish = &finish;
+    r->m->kernels->pixel(s);
+    s->finish = NULL;
+    cpu_epilogue_curve(&r->epilogue, at, s->pixels * s->channels);
+}
+
 void dw_pixels_task(void *arg, int64_t task, int worker)
 {
     const dw_run *r = arg;
@@ -76,7 +86,10 @@ void dw_pixels_task(void *arg, int64_t task, int worker)
             list(&p, i % rows, col);
             s.taps = p.taps;
             s.pixels = are_alike(m, col, DW_PIXELS, cols) ? DW_PIXELS : 1;
-            m->kernels->pixel(&s);
+            if (r->epilogue.any)
+                finished_pixels(r, &s, (i * cols + col) * d->g);
+            else
+                m->kernels->pixel(&s);
             s.to = (char *)s.to + s.pixels * d->g * m->elem;
         }
     }

@@ -8,6 +8,7 @@ typedef struct plane_work {
     const dw_plan *m;
     const cnn_weighted_args *a;
     char *w, *copy, *dy, *rows, *acc, *sums;
+    const cpu_epilogue *epilogue;
 } plane_work;
 
 /* The copies' zeros stay as long as the task: each plane's pixels come to the same places. */
@@ -22,7 +23,8 @@ static plane_work begin(const dw_run *r, int worker)
                           piece + m->dy_at,
                           piece + m->row_at,
                           piece + m->acc_at,
-                          r->workspace + m->sums_at};
+                          r->workspace + m->sums_at,
+                          &r->epilogue};
     memset(p.copy, 0, (size_t)(dw_copy_rows(m) * m->in.phases * m->in.length * m->elem));
     if (m->dir == CNN_BWD_W) memset(p.dy, 0, (size_t)((m->dy.rows + 1) * m->dy.length * m->elem));
     return p;
@@ -38,9 +40,12 @@ static void forward_plane(const plane_work *p, int64_t plane)
 {
     const dw_plan *m = p->m;
     const cnn_conv_desc *d = &m->d;
+    const int64_t pixels = d->oh * d->ow;
     m->kernels->copy(at(m, p->a->x, plane, d->ih * d->iw), d->ih, d->iw, &m->in, p->copy);
     for (int64_t k = 0; k < m->outputs; k++) {
-        const int64_t channel = plane % d->g * m->outputs + k;
+        const int64_t channel = plane % d->g * m->outputs + k, first = (plane * m->outputs + k) * pixels;
+        char *y = (char *)p->a->y + first * m->elem;
+        const cpu_finish finish = cpu_finish_at(p->epilogue, y);
         const dw_sums s = {.from = p->copy,
                            .w = at(m, p->a->w, channel, m->taps),
                            .places = m->places,
@@ -50,9 +55,11 @@ static void forward_plane(const plane_work *p, int64_t plane)
                            .from_step = d->sh * m->in.phases * m->in.length,
                            .to_step = d->ow,
                            .bias = p->a->b ? cnn_number_get(d->t.dtype, p->a->b, channel) : 0.0,
-                           .to = (char *)p->a->y + (plane * m->outputs + k) * d->oh * d->ow * m->elem,
-                           .add = p->a->beta != 0};
+                           .to = y,
+                           .add = p->a->beta != 0,
+                           .finish = p->epilogue->any ? &finish : NULL};
         m->kernels->sums(&s);
+        cpu_epilogue_curve(p->epilogue, first, pixels);
     }
 }
 

@@ -114,12 +114,6 @@ static void finish_runs(const gather_run *r, const direct_part *p, const cpu_epi
         }
 }
 
-static bool has_lines(cnn_act_kind act)
-{
-    return act == CNN_ACT_IDENTITY || act == CNN_ACT_RELU || act == CNN_ACT_LEAKY_RELU || act == CNN_ACT_CLIPPED_RELU ||
-           act == CNN_ACT_SCALE;
-}
-
 /* Results to where they belong, with what is added to them and done to them. A curved activation comes first where no
  * residual is added before it: then all of a channel's results lie side by side; else behind, run by run. */
 static void put_results(const gather_run *r, const direct_part *p, char *packed, int64_t bytes)
@@ -127,7 +121,7 @@ static void put_results(const gather_run *r, const direct_part *p, char *packed,
     const cpu_epilogue *e = &r->epilogue;
     const direct_finish lines = {e->what.act, e->what.alpha};
     const void *added = r->add ? r->out : e->any ? e->z : NULL;
-    if (!e->any || has_lines(e->what.act)) {
+    if (!e->curved) {
         r->kern->unpack(&r->out_side, r->out, p, packed, added, e->any ? &lines : NULL);
         return;
     }

@@ -24,23 +24,23 @@ static bool reads_in_place(const mx_task *t, const mx_view *a, int64_t *step)
 
 static char *sums_of(const mx_task *t, int64_t col) { return t->c + col * t->rows * t->m->elem; }
 
-static void store(const mx_task *t, bool add)
+static void store(const mx_run *run, const mx_task *t, bool add)
 {
     const mx_plan *m = t->m;
     const mx_view c = mx_view_at(t, &t->o.c, t->m0, t->n0);
     const bool by_row = m->d.t.layout == CNN_NCHW;
     const char *bias = t->o.bias;
-    const mx_store s = {.sums = t->c,
-                        .row_bias = bias != NULL && by_row ? bias + t->m0 * m->elem : NULL,
-                        .col_bias = bias != NULL && !by_row ? bias + t->n0 * m->elem : NULL,
-                        .rows = t->rows,
-                        .cols = t->cols,
-                        .panel = t->rows * m->n.unit,
-                        .to = c.p,
-                        .row = c.axis[0],
-                        .col = c.axis[1],
-                        .add = add};
-    m->kernels->store(&s);
+    mx_store s = {.sums = t->c,
+                  .row_bias = bias != NULL && by_row ? bias + t->m0 * m->elem : NULL,
+                  .col_bias = bias != NULL && !by_row ? bias + t->n0 * m->elem : NULL,
+                  .rows = t->rows,
+                  .cols = t->cols,
+                  .panel = t->rows * m->n.unit,
+                  .to = c.p,
+                  .row = c.axis[0],
+                  .col = c.axis[1],
+                  .add = add};
+    mx_put(m->kernels, &s, &run->epilogue);
 }
 
 /* The sums of a block of K, added to those of the blocks before. */
@@ -99,7 +99,7 @@ static void run_task(void *arg, int64_t index, int worker)
         mx_find_shared(r, &t, group);
         add_block(&t, t.k0 > k0, &clock);
     }
-    store(&t, m->k.parts == 1 && r->a->beta != 0);
+    store(r, &t, m->k.parts == 1 && r->a->beta != 0);
     cpu_clock_tick(&clock, STORE);
 }
 
@@ -125,7 +125,7 @@ static void reduce_task(void *arg, int64_t index, int worker)
 static void run(const cpu_context *cpu, const cnn_plan *plan, const cnn_weighted_args *args)
 {
     const mx_plan *m = plan->state;
-    mx_run r = {m, args, args->workspace, cpu->laps};
+    mx_run r = {m, args, args->workspace, cpu->laps, cpu_epilogue_of(cpu, plan, args)};
     if (m->dir == CNN_BWD_D && args->beta == 0 && m->d.oh * m->d.ow < m->d.ih * m->d.iw) {
         parallel_for(cpu->pool, m->d.mb, clear_task, &r);
         cpu_phase(cpu, "clear");

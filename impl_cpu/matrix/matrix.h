@@ -16,7 +16,9 @@
  *   conv.c       the tasks
  *   operands.c   the matrices, as they lie in memory
  *   share.c      what several tasks read, packed once
- *   kernels.inc  pack, store, and the product of product.h, for each instruction set ({base,avx2,avx512}.c) */
+ *   epilogue.c   results to y, with an epilogue
+ *   kernels.inc  pack, store.inc's store, and the product of product.h, for each instruction set
+ *                ({base,avx2,avx512}.c) */
 #ifndef IMPL_CPU_MATRIX_MATRIX_H
 #define IMPL_CPU_MATRIX_MATRIX_H
 
@@ -38,13 +40,14 @@ typedef struct mx_pack {
 } mx_pack;
 
 /* to[row r, column c] (+)= sums[c / (2 lanes) * panel + r * 2 lanes + c % (2 lanes)] + bias: of each row, or column, or
- * NULL. */
+ * NULL; and then finished, NULL: as they are. */
 typedef struct mx_store {
     const void *sums, *row_bias, *col_bias;
     int64_t rows, cols, panel;
     void *to;
     mx_axis row, col;
     bool add;
+    const cpu_finish *finish; /* z from `to` on */
 } mx_store;
 
 typedef struct mx_kernels {
@@ -59,6 +62,8 @@ typedef struct mx_kernels {
 extern const mx_kernels mx_base[CNN_DTYPE_COUNT], mx_avx2[CNN_DTYPE_COUNT], mx_avx512[CNN_DTYPE_COUNT];
 
 const mx_kernels *mx_kernels_for(const cpu_context *, cnn_dtype);
+/* epilogue.c: the store, with what an epilogue does to its results. */
+void mx_put(const mx_kernels *, mx_store *, const cpu_epilogue *);
 
 /* Terms of a sum in one block of K; panels of B that are packed together. */
 enum { MX_BLOCK = 256, MX_PANELS = 4 };

@@ -9,6 +9,7 @@ typedef struct mx_run {
     const cnn_weighted_args *a;
     char *workspace;
     cnn_laps *laps;
+    cpu_epilogue epilogue;
 } mx_run;
 
 /* A matrix in memory: a group's first element, and the steps along its two axes; the axis of pixels has a list. */

@@ -46,17 +46,17 @@ void sh_planes_block(sh_task *t)
                                    .narrow = cols - at <= m->kernels->lanes};
             multiply(m->kernels, p, m->elem);
         }
-        const mx_store s = {.sums = t->to,
-                            .row_bias = a->b != NULL ? (const char *)a->b + first * m->elem : NULL,
-                            .rows = m->ocg,
-                            .cols = cols,
-                            .panel = m->ocg * width,
-                            .to = y + col * m->elem,
-                            .row = {NULL, m->d.oh * m->d.ow},
-                            .col = {NULL, 1},
-                            .add = a->beta != 0};
+        mx_store s = {.sums = t->to,
+                      .row_bias = a->b != NULL ? (const char *)a->b + first * m->elem : NULL,
+                      .rows = m->ocg,
+                      .cols = cols,
+                      .panel = m->ocg * width,
+                      .to = y + col * m->elem,
+                      .row = {NULL, m->d.oh * m->d.ow},
+                      .col = {NULL, 1},
+                      .add = a->beta != 0};
         cpu_clock_tick(&t->clock, SH_PRODUCTS);
-        m->kernels->store(&s);
+        mx_put(m->kernels, &s, &t->r->epilogue);
         cpu_clock_tick(&t->clock, SH_STORE);
     }
 }
@@ -80,17 +80,17 @@ void sh_pixels_block(sh_task *t)
                                .of_k = m->pitch,
                                .row_b = width,
                                .narrow = m->ocg - first <= m->kernels->lanes};
-        const mx_store s = {.sums = t->to,
-                            .col_bias = a->b != NULL ? (const char *)a->b + at : NULL,
-                            .rows = pixels,
-                            .cols = cpu_min(width, m->ocg - first),
-                            .to = y + first * m->elem,
-                            .row = {NULL, m->d.oc},
-                            .col = {NULL, 1},
-                            .add = a->beta != 0};
+        mx_store s = {.sums = t->to,
+                      .col_bias = a->b != NULL ? (const char *)a->b + at : NULL,
+                      .rows = pixels,
+                      .cols = cpu_min(width, m->ocg - first),
+                      .to = y + first * m->elem,
+                      .row = {NULL, m->d.oc},
+                      .col = {NULL, 1},
+                      .add = a->beta != 0};
         multiply(m->kernels, p, m->elem);
         cpu_clock_tick(&t->clock, SH_PRODUCTS);
-        m->kernels->store(&s);
+        mx_put(m->kernels, &s, &t->r->epilogue);
         cpu_clock_tick(&t->clock, SH_STORE);
     }
 }

@@ -9,6 +9,7 @@ typedef struct sh_run {
     const cnn_weighted_args *a;
     char *workspace;
     cnn_laps *laps;
+    cpu_epilogue epilogue;
 } sh_run;
 
 /* What a task's clock tells apart. */

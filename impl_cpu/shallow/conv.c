@@ -86,7 +86,7 @@ static void reduce_task(void *arg, int64_t panel, int worker)
 static void run(const cpu_context *cpu, const cnn_plan *plan, const cnn_weighted_args *args)
 {
     const sh_plan *m = plan->state;
-    sh_run r = {m, args, args->workspace, cpu->laps};
+    sh_run r = {m, args, args->workspace, cpu->laps, cpu_epilogue_of(cpu, plan, args)};
     if (m->dir == CNN_BWD_W) {
         parallel_for(cpu->pool, m->parts * m->d.g, weights_task, &r);
         cpu_phases(cpu, phases);

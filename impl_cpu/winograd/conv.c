@@ -11,6 +11,8 @@ typedef struct wino_run {
     char *workspace;
     int64_t k_parts; /* of the weights' channels, each a task */
     cnn_laps *laps;
+    cpu_epilogue epilogue;
+    cpu_finish finish; /* of the epilogue, all of y */
 } wino_run;
 
 enum { INPUT, PRODUCTS, OUTPUT };
@@ -71,6 +73,20 @@ static void multiply(const wino_run *r, int64_t group, int64_t panel, int64_t ti
     }
 }
 
+/* A curved activation of what was stored just now. */
+static void curve(const wino_run *r, const wino_strip *s, wino_channels c)
+{
+    const wino_tensor *t = &r->m->out;
+    const bool last = t->layout == CNN_NHWC;
+    const int64_t there = cpu_min(t->w - s->col, s->tiles * WINO_OUT), lines = last ? there : c.count;
+    for (int64_t row = s->row; row < cpu_min(s->row + WINO_OUT, t->h); row++)
+        for (int64_t i = 0; i < lines; i++) {
+            const int64_t channel = last ? c.first : c.first + i, col = last ? s->col + i : s->col;
+            const int64_t at = cnn_offset(t->layout, t->c, t->h, t->w, s->image, channel, row, col);
+            cpu_epilogue_curve(&r->epilogue, at, last ? c.count : there);
+        }
+}
+
 static void transform_output(const wino_run *r, int64_t group, int64_t panel, int64_t first, int64_t last, char *made,
                              void *pixels)
 {
@@ -85,7 +101,9 @@ static void transform_output(const wino_run *r, int64_t group, int64_t panel, in
             if (c.count <= 0) continue;
             m->kernels->output((wino_points){made + at * m->elem, wino_tiles(m) * pair, pair}, m->strip, r->bias, c,
                                pixels);
-            m->kernels->store(&m->out, r->out, &strip, c, pixels, r->args->beta != 0);
+            m->kernels->store(&m->out, r->out, &strip, c, pixels, r->args->beta != 0,
+                              r->epilogue.any ? &r->finish : NULL);
+            if (r->epilogue.curved) curve(r, &strip, c);
         }
     }
 }
@@ -124,7 +142,9 @@ static void run(const cpu_context *cpu, const cnn_plan *plan, const cnn_weighted
                   .bias = forward ? args->b : NULL,
                   .out = forward ? args->y : args->dx,
                   .workspace = args->workspace,
-                  .laps = cpu->laps};
+                  .laps = cpu->laps,
+                  .epilogue = cpu_epilogue_of(cpu, plan, args)};
+    r.finish = cpu_finish_at(&r.epilogue, args->y);
     r.k_parts = cpu_clamp(WEIGHT_TASKS / (m->d.g * m->panels), 1, m->k);
     parallel_for(cpu->pool, m->d.g * m->panels * r.k_parts, weights_task, &r);
     cpu_phase(cpu, "weights");

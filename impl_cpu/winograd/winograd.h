@@ -67,9 +67,10 @@ typedef struct wino_kernels {
     void (*weights)(const wino_weights *, int64_t u0, int64_t k0, int64_t k1, wino_points);
     void (*product)(const cpu_product *);
     /* A^T m A of a strip, for one of the two vectors, and the bias (NULL: none), to pixels[4][4 tiles]; these then to
-     * the tensor, or added to it. */
+     * the tensor, or added to it; finished (z as the tensor is stored), NULL: as they are. */
     void (*output)(wino_points, int64_t tiles, const void *bias, wino_channels, void *pixels);
-    void (*store)(const wino_tensor *, void *tensor, const wino_strip *, wino_channels, const void *pixels, bool add);
+    void (*store)(const wino_tensor *, void *tensor, const wino_strip *, wino_channels, const void *pixels, bool add,
+                  const cpu_finish *finish);
     /* G^T m G of points[p][k][u], [k0, k1), to dw or added to it. */
     void (*weights_gradient)(const wino_weights *, int64_t u0, int64_t k0, int64_t k1, wino_points);
 } wino_kernels;
