@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # gpu.sh: proves and measures the CUDA implementations on a machine with a GPU; records and logs go to out/gpu (or $OUT).
-#   bench/gpu.sh build verify train         any of: build, verify, sanitize, train, table, tensor, sweep, fused, peers, cpu, peaks, host, speedup, ranks
+#   bench/gpu.sh build verify train         any of: build, verify, sanitize, train, table, tensor, sweep, fused, peers, cpu, peaks, host, speedup, ranks (ranks_alike, ranks_epochs)
 set -euo pipefail
 cd "$(dirname "$0")/.."
 out=${OUT:-out/gpu}
@@ -184,32 +184,53 @@ host() {
     grep -o '"impl":"[^"]*"\|"graph":[a-z]*\|"host_step_s":[^,}]*' "$out/host.jsonl"
 }
 
-# Ranks, on as many GPUs (RANKS, 2), by MPI and NCCL. First what must hold: one rank has the bits of none, as many ranks twice
-# the same, and their losses those of one process, step by step. Then epochs: at one batch (strong scaling), and at a batch
-# beside its multiple (weak); and the table, beside a model. NCCL's multicast is left off, which is not everywhere allowed.
+# Ranks, on as many GPUs (RANKS, 2; or several numbers, '2 4'), by MPI and NCCL: what must hold, then epochs. NCCL's multicast
+# is left off, which is not everywhere allowed.
 ranks() {
-    local count=${RANKS:-2} net number data
-    # shellcheck disable=SC2054  # commas are an option's
-    local small=(train --net thesis --impl "${RANK_IMPL:-cuda_naive}" --images 6000,1000 --batch 500 --samples --quiet)
-    export NCCL_NVLS_ENABLE=${NCCL_NVLS_ENABLE:-0} OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
-    over() { # NAME NUMBER ARGUMENTS...: on so many ranks; 0: without a launcher
-        local name=$1 launcher=(mpirun --bind-to none -n "$2")
-        [ "$2" -eq 0 ] && launcher=()
-        "${launcher[@]}" "$benchcnn" "${@:3}" >"$out/ranks_$name.log" 2>&1 || { echo "$name: EXIT $?" && tail -5 "$out/ranks_$name.log" && failed=1; }
-    }
-    for number in none.0 one.1 many.$count again.$count; do
-        over "${number%.*}" "${number#*.}" "${small[@]}" --save "$out/${number%.*}.st" --out "$out/ranks_${number%.*}.jsonl"
-        grep -o '"losses":.*' "$out/ranks_${number%.*}.jsonl" | grep -oE '[0-9]+[.][0-9e-]+' >"$out/ranks_${number%.*}.losses"
+    ranks_alike
+    ranks_epochs
+}
+
+ranks_environment() { export NCCL_NVLS_ENABLE=${NCCL_NVLS_ENABLE:-0} OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1; }
+
+ranks_train() { # NAME NUMBER: twelve steps on so many ranks, 0 being without a launcher: weights, records, losses
+    local name=$1 launcher=(mpirun --bind-to none -n "$2")
+    [ "$2" -eq 0 ] && launcher=()
+    rm -f "$out/ranks_$name.jsonl" # or its epochs were not run again
+    "${launcher[@]}" "$benchcnn" train --net thesis --impl "${RANK_IMPL:-cuda_naive}" --images 6000,1000 --batch 500 --samples --quiet \
+        --save "$out/ranks_$name.st" --out "$out/ranks_$name.jsonl" >"$out/ranks_$name.log" 2>&1 ||
+        { echo "$name: EXIT $?" && tail -5 "$out/ranks_$name.log" && failed=1; }
+    grep -o '"losses":.*' "$out/ranks_$name.jsonl" | grep -oE '[0-9]+[.][0-9e-]+' >"$out/ranks_$name.losses"
+}
+
+# One rank has the bits of none, as many ranks twice the same, and their losses those of one process, step by step.
+ranks_alike() {
+    local n
+    ranks_environment
+    ranks_train none 0
+    ranks_train one 1
+    cmp "$out/ranks_none.st" "$out/ranks_one.st" && echo "one rank has the bits of none" || failed=1
+    for n in ${RANKS:-2}; do
+        ranks_train "$n" "$n"
+        ranks_train "$n"_again "$n"
+        cmp "$out/ranks_$n.st" "$out/ranks_${n}_again.st" && echo "$n ranks have the same bits twice" || failed=1
+        paste "$out/ranks_none.losses" "$out/ranks_$n.losses" | awk -v n="$n" '
+            {d = ($1 - $2) / $1; d = d < 0 ? -d : d; if (d > most) most = d}
+            END {print "largest relative difference of a loss in " NR " steps on " n " ranks: " most + 0; exit !(NR == 12 && most <= 1e-5)}' || failed=1
     done
-    cmp "$out/none.st" "$out/one.st" && echo "one rank has the bits of none" || failed=1
-    cmp "$out/many.st" "$out/again.st" && echo "$count ranks have the same bits twice" || failed=1
-    paste "$out/ranks_none.losses" "$out/ranks_many.losses" | awk '{d = ($1 - $2) / $1; d = d < 0 ? -d : d; if (d > most) most = d}
-        END {print "largest relative difference of a loss in " NR " steps: " most; exit !(NR == 12 && most <= 1e-5)}' || failed=1
+}
+
+# At one batch (strong scaling), and at a batch beside its multiple (weak); and the table, beside a model. Rank 0 has most of
+# the cores, as it alone computes steps again: RANK_LAUNCHER is another way to start ranks.
+ranks_epochs() {
+    local net data way='mpirun --bind-to none -n {} bench/rank_cores.sh' numbers=${RANKS:-2}
+    ranks_environment
     for net in ${RANK_NETS:-thesis gorgonia awnn_resnet}; do
         data=auto
         [ "$net" = awnn_resnet ] && data=synthetic # its images are not MNIST's
-        "$benchcnn" sweep ranks=1,"$count" --net "$net" --data $data --impl "${RANK_IMPL:-cuda_naive}" --batch "${RANK_BATCHES:-500,1000,2000,5000,10000,20000}" \
-            --epochs 3 --weak --quiet --out "$out/ranks.jsonl" >"$out/ranks_$net.log" 2>&1 || { echo "$net: EXIT $?" && tail -5 "$out/ranks_$net.log" && failed=1; }
+        "$benchcnn" sweep ranks=1,"${numbers// /,}" --net "$net" --data "$data" --impl "${RANK_IMPL:-cuda_naive}" \
+            --batch "${RANK_BATCHES:-500,1000,2000,5000,10000,20000}" --launcher "${RANK_LAUNCHER:-$way}" \
+            ${RANK_IMAGES:+--images "$RANK_IMAGES"} --epochs 3 --weak --quiet --out "$out/ranks.jsonl" >"$out/ranks_$net.log" 2>&1 || { echo "$net: EXIT $?" && tail -5 "$out/ranks_$net.log" && failed=1; }
     done
     "$benchcnn" table "$out/ranks.jsonl" --kind scaling || failed=1
 }

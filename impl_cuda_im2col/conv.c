@@ -101,8 +101,15 @@ static cnn_status fwd_chunk(cucol_context *context, chunk *c, const cnn_weighted
                                c->weights,    c->column_matrix, c->output_matrix, !c->transposes && (add || fill)};
     status = cuda_gemm_run(&context->cuda, &context->blas, &d->t, &product, args->w, columns,
                            c->transposes ? c->wide : y, err);
-    if (status != CNN_OK || !c->transposes) return status;
-    return cucol_split_outputs(context, c->plan, &c->m.outputs, c->wide, args->b, y, add, err);
+    cnn_weighted_args part = *args;
+    part.y = y, part.z = args->z ? (const char *)args->z + output_at(c) : NULL;
+    if (status != CNN_OK) return status;
+    if (!c->transposes) {
+        cuda_pass pass = cuda_pass_of(&c->plan->problem, c->plan->knobs, &part);
+        pass.count = (int64_t)c->m.g.n * d->oc * c->m.pixels;
+        return cuda_epilogue_pass(&context->cuda, &pass, err);
+    }
+    return cucol_split_outputs(context, c->plan, &c->m.outputs, c->wide, &part, err);
 }
 
 /* This chunk's dy as the product wants it, and its part of db where `sums` is given. */

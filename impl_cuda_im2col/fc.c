@@ -87,6 +87,8 @@ cnn_status cucol_fc_run(cucol_context *context, const cnn_plan *plan, const cnn_
     cnn_status status = ordered_weights(context, plan, args, &w, err);
     if (status == CNN_OK && biased) status = cucol_fill_bias(context, plan, &bias, err);
     if (status != CNN_OK) return status;
-    return cuda_gemm_run(&context->cuda, &context->blas, &d->t, &product, fwd ? args->x : args->dy, w,
-                         fwd ? args->y : args->dx, err);
+    status = cuda_gemm_run(&context->cuda, &context->blas, &d->t, &product, fwd ? args->x : args->dy, w,
+                           fwd ? args->y : args->dx, err);
+    const cuda_pass pass = cuda_pass_of(&plan->problem, plan->knobs, args);
+    return status == CNN_OK ? cuda_epilogue_pass(&context->cuda, &pass, err) : status;
 }

@@ -130,9 +130,10 @@ cnn_status cucol_crop(cucol_context *, const cnn_plan *, const cucol_copy *, con
 
 /* outputs.cu: the passes over y and dy. */
 cnn_status cucol_fill_bias(cucol_context *, const cnn_plan *, const cucol_bias *, cnn_error *);
-/* y = wide + b (NULL: no bias), or y += that with `add`; wide is [channel][image][pixel], y is NCHW. */
+/* y = f(wide + b + z), or y += wide + b with beta; wide is [channel][image][pixel], y is NCHW. part: b, beta, and where
+ * these images begin in y and z. */
 cnn_status cucol_split_outputs(cucol_context *, const cnn_plan *, const cucol_outputs *, const void *wide,
-                               const void *b, void *y, bool add, cnn_error *);
+                               const cnn_weighted_args *part, cnn_error *);
 /* One pass over dy for two ends, each NULL where it is not wanted: its wide copy (NCHW), and sums[slice][channel], the
  * sums over a slice of its (image, pixel), added to what is there with `add`. */
 cnn_status cucol_join_outputs(cucol_context *, const cnn_plan *, const cucol_outputs *, const void *dy, void *wide,

@@ -3,6 +3,7 @@
  * A pass over y reads and writes it once, little beside the columns, so what can share a pass does: the transpose
  * brings the bias along, dy's transpose its sum. Expected bottleneck: memory, and for small batches the launch itself.
  */
+#include "harness/cuda/epilogue.h"
 #include "impl_cuda_im2col/columns.h"
 
 enum { LANES = 32, MOST_THREADS = 1024 };
@@ -17,7 +18,8 @@ cnn_status cucol_fill_bias(cucol_context *context, const cnn_plan *plan, const c
     return CUCOL_LAUNCH(context, plan, shape, err, fill_bias, *bias);
 }
 
-template <typename T> static __global__ void split_outputs(cucol_outputs s, const T *wide, const T *b, T *y, bool add)
+template <typename T>
+static __global__ void split_outputs(cucol_outputs s, const T *wide, const T *b, T *y, cuda_epilogue<T> epilogue)
 {
     const int64_t count = (int64_t)s.n * s.channels * s.pixels, channel_stride = (int64_t)s.n * s.pixels;
     for (CUDA_GRID_STRIDE(e, count)) {
@@ -25,16 +27,17 @@ template <typename T> static __global__ void split_outputs(cucol_outputs s, cons
         const uint32_t channel = plane % (uint32_t)s.channels, n = plane / (uint32_t)s.channels;
         T value = wide[channel * channel_stride + (int64_t)n * s.pixels + pixel];
         if (b != nullptr) value += b[channel];
-        y[e] = add ? y[e] + value : value;
+        epilogue.put(y, e, value);
     }
 }
 
 cnn_status cucol_split_outputs(cucol_context *context, const cnn_plan *plan, const cucol_outputs *s, const void *wide,
-                               const void *b, void *y, bool add, cnn_error *err)
+                               const cnn_weighted_args *part, cnn_error *err)
 {
     const cuda_shape shape = cucol_shape(context, plan, "split outputs", (int64_t)s->n * s->channels * s->pixels,
                                          CUCOL_KNOB_OUTPUTS_THREADS, CUCOL_KNOB_OUTPUTS_BLOCKS);
-    return CUCOL_LAUNCH(context, plan, shape, err, split_outputs, *s, wide, b, y, add);
+    return CUCOL_LAUNCH(context, plan, shape, err, split_outputs, *s, wide, part->b, part->y,
+                        cuda_epilogue_of<T>(plan, part));
 }
 
 /* A block takes one slice of the (image, pixel) of `width` channels: one in NCHW, where pixels are neighbours, LANES of

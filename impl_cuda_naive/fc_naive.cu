@@ -3,6 +3,7 @@
  * Idea: every number of y, dx, dw and db is a dot product; a thread each computes one, in order (deterministic).
  * Expected bottleneck: loads: two a multiply-add, in FWD far apart between neighbouring threads (each walks its own row
  * of w); and at small batches too few threads, each with a long sum. */
+#include "harness/cuda/epilogue.h"
 #include "impl_cuda_naive/shape.h"
 
 /* x is [mb][ic][ih][iw] through strides; w is [oc][inputs], inputs in NCHW's order whatever the layout. */
@@ -18,7 +19,8 @@ static __device__ inline int64_t input_at(const fc_naive_shape &s, int64_t e)
 }
 
 template <typename T, typename R>
-static __global__ void fc_naive_fwd(fc_naive_shape s, const T *x, const T *w, const R *b, R *y, bool add)
+static __global__ void fc_naive_fwd(fc_naive_shape s, const T *x, const T *w, const R *b, R *y,
+                                    cuda_epilogue<R> epilogue)
 {
     const int64_t e = (int64_t)blockIdx.x * blockDim.x + threadIdx.x;
     if (e >= s.mb * s.oc) return;
@@ -26,7 +28,7 @@ static __global__ void fc_naive_fwd(fc_naive_shape s, const T *x, const T *w, co
     cuda_real<T> sum = b != NULL ? cuda_load(b[k]) : 0;
     for (int64_t i = 0; i < s.inputs; i++)
         sum += cuda_load(w[k * s.inputs + i]) * cuda_load(x[n * s.x.n + input_at(s, i)]);
-    cuda_put(&y[e], sum, add);
+    epilogue.put(y, e, sum);
 }
 
 template <typename T, typename R>
@@ -75,7 +77,8 @@ static cnn_status run(cuda_context *context, const cnn_plan *plan, const cnn_wei
 {
     const fc_naive_shape s = shape_of(&plan->problem.u.fc);
     const bool add = a->beta != 0;
-    if (plan->dir == CNN_FWD) return NAIVE_LAUNCH(context, plan, err, fc_naive_fwd, s, a->x, a->w, a->b, a->y, add);
+    if (plan->dir == CNN_FWD)
+        return NAIVE_LAUNCH(context, plan, err, fc_naive_fwd, s, a->x, a->w, a->b, a->y, cuda_epilogue_of<R>(plan, a));
     if (plan->dir == CNN_BWD_D) return NAIVE_LAUNCH(context, plan, err, fc_naive_bwd_data, s, a->dy, a->w, a->dx, add);
     return NAIVE_LAUNCH(context, plan, err, fc_naive_bwd_weights, s, a->x, a->dy, a->dw, a->db, add);
 }

@@ -9,6 +9,7 @@
  * All sums are in a fixed order: deterministic.
  * Expected bottleneck: for the few outputs of a classifier, the latency of a launch, then memory; for large layers, the
  * loads from L1, one for every two multiply-adds or less (cuBLAS does far better there). */
+#include "harness/cuda/epilogue.h"
 #include "harness/cuda/reduce.h"
 #include "impl_cuda_naive/weights.h"
 
@@ -52,7 +53,7 @@ static __device__ inline void add_inputs(const fc_tiled_shape &s, const T *x, co
 
 template <typename T, int OUTPUTS, int IMAGES>
 static __global__ void fc_tiled_fwd(fc_tiled_shape s, const T *__restrict__ x, const T *__restrict__ w,
-                                    const T *__restrict__ b, T *__restrict__ y, bool add)
+                                    const T *__restrict__ b, T *y, cuda_epilogue<T> epilogue)
 {
     const int64_t across = (s.oc + OUTPUTS - 1) / OUTPUTS, down = (s.mb + IMAGES - 1) / IMAGES;
     const int64_t warps = (int64_t)gridDim.x * (blockDim.x / WARP);
@@ -68,9 +69,8 @@ static __global__ void fc_tiled_fwd(fc_tiled_shape s, const T *__restrict__ x, c
             for (int i = 0; i < IMAGES; i++) {
                 T sum = cuda_warp_sum(sums[o][i]);
                 if (lane != o * IMAGES + i || k0 + o >= s.oc || n0 + i >= s.mb) continue;
-                T *out = &y[(n0 + i) * s.oc + k0 + o];
                 if (b != NULL) sum += b[k0 + o];
-                *out = add ? *out + sum : sum;
+                epilogue.put(y, (n0 + i) * s.oc + k0 + o, sum);
             }
     }
 }
@@ -136,7 +136,7 @@ static cnn_status run_fwd(cuda_context *context, const cnn_plan *plan, const cnn
     if (t.outputs == (o) && t.images == (i))                                                                           \
         return CUDA_BY_DTYPE(plan->problem.u.type.dtype,                                                               \
                              cuda_launch(context, naive_shape(plan), err, fc_tiled_fwd<T, o, i>, s, a->x, a->w, a->b,  \
-                                         a->y, a->beta != 0));
+                                         a->y, cuda_epilogue_of<T>(plan, a)));
     FC_TILES(CASE)
 #undef CASE
     return CNN_FAIL(err, CNN_INTERNAL, "no FC kernel of %d outputs and %d images", t.outputs, t.images);

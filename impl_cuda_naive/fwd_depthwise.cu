@@ -1,10 +1,11 @@
 /* fwd_depthwise.cu: forward convolution of groups of one input channel: a thread a band (depthwise.h). */
+#include "harness/cuda/epilogue.h"
 #include "impl_cuda_naive/depthwise.h"
 
 template <typename T, typename R, int K, int S>
 static __global__ void __launch_bounds__(DEPTHWISE_THREADS)
-    fwd_depthwise(depthwise_shape s, const T *__restrict__ x, const T *__restrict__ w, const R *__restrict__ b,
-                  R *__restrict__ y, int32_t bands, bool channels_last, bool add)
+    fwd_depthwise(depthwise_shape s, const T *__restrict__ x, const T *__restrict__ w, const R *__restrict__ b, R *y,
+                  int32_t bands, bool channels_last, cuda_line_epilogue<R> epilogue)
 {
     const int64_t count = (int64_t)s.mb * s.oc * bands * s.ow;
     for (CUDA_GRID_STRIDE(e, count)) {
@@ -19,11 +20,11 @@ static __global__ void __launch_bounds__(DEPTHWISE_THREADS)
         depthwise_band<K, S>(s, depthwise_x(s, x, at.n, at.k / s.group_oc), first * s.sh - s.ph, at.q * s.sw - s.pw,
                              [&](int r, int i, int j, cuda_real<T> v) { sum[r] += weights[i][j] * v; });
         const cuda_real<T> bias = b != NULL ? cuda_load(b[at.k]) : 0;
-        R *out = y + at.n * s.y.n + at.k * s.y.c + at.q * s.y.w;
+        const int64_t out = at.n * s.y.n + at.k * s.y.c + at.q * s.y.w;
 #pragma unroll
         for (int r = 0; r < DEPTHWISE_ROWS; r++) {
             if (first + r >= s.oh) break;
-            cuda_put(out + (first + r) * s.y.h, sum[r] + bias, add);
+            epilogue.put(y, out + (first + r) * s.y.h, sum[r] + bias);
         }
     }
 }
@@ -32,6 +33,7 @@ static cnn_status fit(const cuda_context *context, const cnn_request *r, naive_l
 {
     const cnn_conv_desc *d = &r->problem->u.conv;
     const cnn_status status = depthwise_check(d, err);
+    l->lines = true;
     if (status == CNN_OK)
         naive_put_stride(context, d->mb * d->oc * depthwise_bands(d->oh) * d->ow, DEPTHWISE_THREADS,
                          r->knobs[NAIVE_KNOB_DEPTHWISE_BLOCKS], l);
@@ -46,8 +48,9 @@ static cnn_status launch(cuda_context *context, const cnn_plan *plan, const cnn_
     cnn_status status = CNN_INTERNAL;
 #define CASE(k, stride)                                                                                                \
     if (d->kh == (k) && depthwise_stride(d) == (stride))                                                               \
-        status = cuda_launch(context, naive_shape(plan), err, fwd_depthwise<T, R, k, stride>, s, a->x, a->w, a->b,     \
-                             a->y, depthwise_bands(d->oh), d->t.layout == CNN_NHWC, a->beta != 0);
+        status =                                                                                                       \
+            cuda_launch(context, naive_shape(plan), err, fwd_depthwise<T, R, k, stride>, s, a->x, a->w, a->b, a->y,    \
+                        depthwise_bands(d->oh), d->t.layout == CNN_NHWC, cuda_line_epilogue_of<R>(plan, a));
     DEPTHWISE_CASES(CASE)
 #undef CASE
     return status;

@@ -5,6 +5,7 @@
  * Indices are 32-bit where the problem fits them. The grid is as large as the device wants, whatever the problem, so
  * that there is no size it cannot run.
  * Expected bottleneck: two loads (x and w) for each multiply-add, through the L1 cache. */
+#include "harness/cuda/epilogue.h"
 #include "impl_cuda_naive/shape.h"
 #include "impl_cuda_naive/taps.h"
 
@@ -25,8 +26,8 @@ static __device__ inline cuda_real<T> output_sum(const conv_shape<I> &s, const T
 
 template <typename T, typename R, typename I>
 static __global__ void __launch_bounds__(CUDA_BLOCK_MOST, 1)
-    fwd_v2(conv_shape<I> s, const T *__restrict__ x, const T *__restrict__ w, const R *__restrict__ b,
-           R *__restrict__ y, bool add)
+    fwd_v2(conv_shape<I> s, const T *__restrict__ x, const T *__restrict__ w, const R *__restrict__ b, R *y,
+           cuda_epilogue<R> epilogue)
 {
     const int64_t count = (int64_t)s.mb * s.oc * s.oh * s.ow;
     for (CUDA_GRID_STRIDE(e, count)) {
@@ -34,7 +35,7 @@ static __global__ void __launch_bounds__(CUDA_BLOCK_MOST, 1)
         const I k = plane % s.oc, n = plane / s.oc, first = k / s.group_oc * s.group_ic;
         cuda_real<T> sum = output_sum<T, I>(s, x + n * s.x.n + first * s.x.c, w + s.w.first + k * s.w.k, p, q);
         if (b != NULL) sum += cuda_load(b[k]);
-        cuda_put(&y[n * s.y.n + k * s.y.c + p * s.y.h + q * s.y.w], sum, add);
+        epilogue.put(y, n * s.y.n + k * s.y.c + p * s.y.h + q * s.y.w, sum);
     }
 }
 
@@ -48,7 +49,7 @@ static cnn_status fit(const cuda_context *context, const cnn_request *r, naive_l
 
 static cnn_status run(cuda_context *context, const cnn_plan *plan, const cnn_weighted_args *a, cnn_error *err)
 {
-    return NAIVE_LAUNCH_INDEXED(context, plan, err, fwd_v2, a->x, a->w, a->b, a->y, a->beta != 0);
+    return NAIVE_LAUNCH_INDEXED(context, plan, err, fwd_v2, a->x, a->w, a->b, a->y, cuda_epilogue_of<R>(plan, a));
 }
 
 const naive_kernel naive_fwd_v2 = {"fwd_v2", fit, run};

@@ -6,6 +6,7 @@
  * are staged a few at a time, as many as the shared memory allows; one that does not fit at all is refused.
  * Expected bottleneck: two reads of shared memory a multiply-add, and waiting at the barriers while tiles are copied;
  * with a stride, half of what is copied or more is read by few. */
+#include "harness/cuda/epilogue.h"
 #include "impl_cuda_naive/shape.h"
 
 struct tile_sizes {
@@ -57,7 +58,7 @@ static __device__ inline T staged_sum(const conv_shape<int32_t> &s, const tile_s
 
 template <typename T>
 static __global__ void fwd_v3(conv_shape<int32_t> s, tile_sizes t, const T *__restrict__ x, const T *__restrict__ w,
-                              const T *__restrict__ b, T *__restrict__ y, bool add)
+                              const T *__restrict__ b, T *y, cuda_epilogue<T> epilogue)
 {
     CUDA_DYNAMIC_SHARED(T, staged_x);
     T *staged_w = staged_x + t.channels * t.in_h * t.in_w;
@@ -82,8 +83,7 @@ static __global__ void fwd_v3(conv_shape<int32_t> s, tile_sizes t, const T *__re
     if (p >= s.oh || q >= s.ow || k >= s.group_oc) return;
     const int32_t channel = group * s.group_oc + k;
     if (b != NULL) sum += b[channel];
-    T *out = &y[n * s.y.n + channel * s.y.c + p * s.y.h + q * s.y.w];
-    *out = add ? *out + sum : sum;
+    epilogue.put(y, n * s.y.n + channel * s.y.c + p * s.y.h + q * s.y.w, sum);
 }
 
 /* Everything in 64 bits first: what the gate compares with the device's limits. A side of MUCH is refused whatever the
@@ -123,7 +123,8 @@ static cnn_status run(cuda_context *context, const cnn_plan *plan, const cnn_wei
 {
     const cnn_conv_desc *d = &plan->problem.u.conv;
     return CUDA_BY_DTYPE(d->t.dtype, cuda_launch(context, naive_shape(plan), err, fwd_v3<T>, conv_shape_of<int32_t>(d),
-                                                 naive_args<tile_sizes>(plan), a->x, a->w, a->b, a->y, a->beta != 0));
+                                                 naive_args<tile_sizes>(plan), a->x, a->w, a->b, a->y,
+                                                 cuda_epilogue_of<T>(plan, a)));
 }
 
 const naive_kernel naive_fwd_v3 = {"fwd_v3", fit, run};

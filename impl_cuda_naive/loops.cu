@@ -4,6 +4,7 @@
  * each tap which output reads this pixel by it, in place of scattering.
  * Expected bottleneck: as of version 1 of the plane: comparisons and 64-bit addresses at every tap, of now three axes,
  * and in BWD_W too few threads. */
+#include "harness/cuda/epilogue.h"
 #include "impl_cuda_naive/shape.h"
 
 /* `plane` counts rows of all depths together: its ih is id * ih, oh and kh likewise. */
@@ -45,7 +46,7 @@ static __device__ inline cuda_real<T> weight(const conv_shape<int64_t> &s, const
 }
 
 template <typename T, typename R>
-static __global__ void fwd_loops(deep_shape d, const T *x, const T *w, const R *b, R *y, bool add)
+static __global__ void fwd_loops(deep_shape d, const T *x, const T *w, const R *b, R *y, cuda_epilogue<R> epilogue)
 {
     const conv_shape<int64_t> &s = d.plane;
     const int64_t e = (int64_t)blockIdx.x * blockDim.x + threadIdx.x;
@@ -63,8 +64,7 @@ static __global__ void fwd_loops(deep_shape d, const T *x, const T *w, const R *
                 if (inside(v, s.iw)) sum += weight(s, w, o.c, c, i, j) * cuda_load(row[v * s.x.w]);
             }
         }
-    R *out = &y[o.n * s.y.n + o.c * s.y.c + (o.z * d.oh + o.h) * s.y.h + o.w * s.y.w];
-    cuda_put(out, sum, add);
+    epilogue.put(y, o.n * s.y.n + o.c * s.y.c + (o.z * d.oh + o.h) * s.y.h + o.w * s.y.w, sum);
 }
 
 template <typename T, typename R>
@@ -155,7 +155,8 @@ static cnn_status fit(const cuda_context *, const cnn_request *r, naive_launch *
 
 static cnn_status run_fwd(cuda_context *context, const cnn_plan *plan, const cnn_weighted_args *a, cnn_error *err)
 {
-    return NAIVE_LAUNCH(context, plan, err, fwd_loops, shape_of(&plan->problem), a->x, a->w, a->b, a->y, a->beta != 0);
+    return NAIVE_LAUNCH(context, plan, err, fwd_loops, shape_of(&plan->problem), a->x, a->w, a->b, a->y,
+                        cuda_epilogue_of<R>(plan, a));
 }
 
 static cnn_status run_bwd_d(cuda_context *context, const cnn_plan *plan, const cnn_weighted_args *a, cnn_error *err)

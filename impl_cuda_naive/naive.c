@@ -16,7 +16,7 @@ enum {
 #define SERVES_FC CUDA_OP(FC)
 #define SERVES_CONV3D CUDA_OP(CONV3D)
 static const cnn_algorithm algorithms[] = {
-#define KERNELS(name, doc, op, flags, ...) {#name, doc, SERVES_##op, flags, 1, ID_##name},
+#define KERNELS(name, doc, op, flags, ...) {#name, doc, SERVES_##op, (flags) | CNN_ALGO_EPILOGUES, 1, ID_##name},
 #include "kernels.inc"
 #undef KERNELS
     {"default", "the one kernel of an operation without a choice", CUDA_POINTWISE_OPS, CNN_ALGO_DETERMINISTIC, 1,
@@ -79,6 +79,7 @@ static cnn_status fit(const cuda_context *c, const cnn_request *r, naive_launch 
     const naive_kernel *kernel = kernels[r->algorithm->id][r->dir];
     *l = (naive_launch){.kernel = kernel->name, .grid = {1, 1, 1}, .block = {1, 1, 1}};
     cnn_status status = kernel->fit(c, r, l, err);
+    if (status == CNN_OK && l->lines) status = cuda_check_epilogue(r->problem, cuda_epilogue_rest(r->problem), err);
     if (status == CNN_OK) status = check_device(&c->properties, l, err);
     return status == CNN_OK ? cnn_workspace_check(r->knobs[CUDA_KNOB_WORKSPACE_LIMIT], l->workspace_bytes, err)
                             : status;
@@ -117,7 +118,11 @@ static cnn_status prepare(cnn_context *context, cnn_plan *plan, cnn_error *err)
 
 static cnn_status run(cnn_context *context, const cnn_plan *plan, const cnn_weighted_args *args, cnn_error *err)
 {
-    return kernels[plan->algorithm.id][plan->dir]->run((cuda_context *)context, plan, args, err);
+    const cnn_status status = kernels[plan->algorithm.id][plan->dir]->run(cuda_context_of(context), plan, args, err);
+    if (status != CNN_OK || !((const naive_launch *)plan->state)->lines) return status;
+    cuda_pass pass = cuda_pass_of(&plan->problem, plan->knobs, args);
+    pass.left = cuda_epilogue_rest(&plan->problem);
+    return cuda_epilogue_pass(cuda_context_of(context), &pass, err);
 }
 
 const cnn_impl *cnn_impl_cuda_naive(void);

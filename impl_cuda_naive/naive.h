@@ -29,6 +29,7 @@ typedef struct naive_launch {
     const char *kernel;
     int64_t grid[3], block[3], shared_bytes;
     size_t workspace_bytes;
+    bool lines;              /* it has a cuda_line_epilogue, so a pass may follow */
     unsigned char args[256]; /* the kernel's own: naive_put_args() */
 } naive_launch;
 

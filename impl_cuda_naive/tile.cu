@@ -7,6 +7,7 @@
  * Where the problem is small, `slices` threads (the block's z) share one sum, each with every slices-th tap (or
  * channel), and add up in shared memory: in order, so the result is the same each time.
  * Expected bottleneck: for many channels, the multiply-adds themselves; for few, the loads. */
+#include "harness/cuda/epilogue.h"
 #include "impl_cuda_naive/taps.h"
 #include "impl_cuda_naive/tile.h"
 
@@ -141,12 +142,12 @@ static __device__ inline void add_slices(T *buffer, T (&sums)[CHANNELS][PIXELS])
 template <typename T, int CHANNELS, int PIXELS>
 static __device__ inline void write(const tile_problem &p, const tile_axis &rows, const tile_axis &cols,
                                     const tile_pixel (&pixels)[PIXELS], int32_t group, int32_t m0, const T *bias,
-                                    const T (&sums)[CHANNELS][PIXELS], T *out, bool add)
+                                    const T (&sums)[CHANNELS][PIXELS], T *out, const cuda_line_epilogue<T> &epilogue)
 {
-    T *at[PIXELS];
+    int64_t at[PIXELS];
 #pragma unroll
     for (int s = 0; s < PIXELS; s++) {
-        at[s] = out + max(pixels[s].image, (int64_t)0) * p.out.n +
+        at[s] = max(pixels[s].image, (int64_t)0) * p.out.n +
                 (rows.write_first + pixels[s].a * rows.write_step) * p.out.h +
                 (cols.write_first + pixels[s].b * cols.write_step) * p.out.w;
     }
@@ -158,15 +159,15 @@ static __device__ inline void write(const tile_problem &p, const tile_axis &rows
         const T shift = bias != NULL ? bias[channel] : 0;
 #pragma unroll
         for (int s = 0; s < PIXELS; s++)
-            if (pixels[s].image >= 0) at[s][offset] = add ? at[s][offset] + (sums[r][s] + shift) : sums[r][s] + shift;
+            if (pixels[s].image >= 0) epilogue.put(out, at[s] + offset, sums[r][s] + shift);
     }
 }
 
 /* Blocks go through several tiles each, so that weights which fit as a whole are staged once. */
 template <typename T, int CHANNELS, int PIXELS>
 static __global__ void __launch_bounds__(tile_threads(sizeof(T), CHANNELS *PIXELS), 1)
-    tile_kernel(tile_problem p, const T *__restrict__ in, const T *__restrict__ w, const T *__restrict__ bias,
-                T *__restrict__ out, bool add)
+    tile_kernel(tile_problem p, const T *__restrict__ in, const T *__restrict__ w, const T *__restrict__ bias, T *out,
+                cuda_line_epilogue<T> epilogue)
 {
     CUDA_DYNAMIC_SHARED(pack<T>, staged);
     const conv_shape<int32_t> &d = p.s;
@@ -201,13 +202,13 @@ static __global__ void __launch_bounds__(tile_threads(sizeof(T), CHANNELS *PIXEL
             __syncthreads(); /* the previous tile's slices are read */
             add_slices<T, CHANNELS, PIXELS>(slices, sums);
         }
-        if (threadIdx.z == 0) write<T, CHANNELS, PIXELS>(p, rows, cols, pixels, group, mine, bias, sums, out, add);
+        if (threadIdx.z == 0) write<T, CHANNELS, PIXELS>(p, rows, cols, pixels, group, mine, bias, sums, out, epilogue);
     }
 }
 
 cnn_status tile_run(cuda_context *context, const cnn_plan *plan, const cnn_weighted_args *a, cnn_error *err)
 {
-    const bool forward = plan->dir == CNN_FWD, add = a->beta != 0;
+    const bool forward = plan->dir == CNN_FWD;
     const void *in = forward ? a->x : a->dy, *bias = forward ? a->b : NULL;
     void *out = forward ? a->y : a->dx;
     const tile_args t = naive_args<tile_args>(plan);
@@ -215,7 +216,8 @@ cnn_status tile_run(cuda_context *context, const cnn_plan *plan, const cnn_weigh
 #define CASE(c, s)                                                                                                     \
     if (t.choice.channels == (c) && t.choice.pixels == (s))                                                            \
         return CUDA_BY_DTYPE(plan->problem.u.type.dtype,                                                               \
-                             cuda_launch(context, shape, err, tile_kernel<T, c, s>, t.p, in, a->w, bias, out, add));
+                             cuda_launch(context, shape, err, tile_kernel<T, c, s>, t.p, in, a->w, bias, out,          \
+                                         cuda_line_epilogue_of<T>(plan, a)));
     TILE_SIZES(CASE)
 #undef CASE
     return CNN_FAIL(err, CNN_INTERNAL, "%s: no kernel of %d channels and %d pixels", shape.kernel, t.choice.channels,

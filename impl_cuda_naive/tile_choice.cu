@@ -110,6 +110,7 @@ cnn_status tile_fit(const cuda_context *context, const cnn_request *r, naive_lau
     const cnn_conv_desc *d = &r->problem->u.conv;
     const cnn_status status = conv_check_32(l->kernel, "v2", d, err);
     if (status != CNN_OK) return status;
+    l->lines = true;
     tile_args args = {problem_of(d, r->dir), {}};
     tile_problem *p = &args.p;
     const bool back = p->backward;

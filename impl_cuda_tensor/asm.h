@@ -54,6 +54,16 @@ static __device__ inline void load_columns(uint32_t *v, uint32_t a)
                  : "memory");
 }
 
+/* ---- Numbers */
+
+/* x, and 0 where it is below; a NaN comes through. */
+static __device__ inline float positive_part(float x)
+{
+    float y;
+    asm("max.NaN.f32 %0, %1, 0f00000000;" : "=f"(y) : "f"(x));
+    return y;
+}
+
 /* ---- Barriers */
 
 /* Of 8 bytes: a phase ends when `count` threads have arrived, and the bytes that they expect. Phases count modulo 2. */

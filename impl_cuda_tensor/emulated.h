@@ -19,6 +19,8 @@ static inline float __uint_as_float(uint32_t bits)
     return v;
 }
 
+static inline float positive_part(float x) { return x <= 0 ? 0 : x; }
+
 /* ---- Shared memory: an address is the distance from its beginning. */
 template <typename T> static inline T *at_address(uint32_t address)
 {

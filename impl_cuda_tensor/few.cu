@@ -3,6 +3,7 @@
  * A product of two parts each is right to 2^-22, and the tensor cores cut their sums. Where 16 terms and more are added
  * up, that is less than what f32 itself may lose; in shorter sums it would show, where results are f32. They are little
  * work: few channels, few taps, or (BWD_W) few images. */
+#include "impl_cuda_tensor/finish.h"
 #include "impl_cuda_tensor/window.h"
 
 namespace
@@ -16,7 +17,8 @@ __device__ inline int64_t place_in(const cutensor_view &v, int32_t pixels, int32
 
 /* FWD and BWD_D: out[pixel][channel] over taps and the group's channels. */
 template <typename T>
-__global__ void few_outputs(const cutensor_few f, const T *in, const T *w, const float *bias, float *out)
+__global__ void few_outputs(const cutensor_few f, const T *in, const T *w, const float *bias, float *out,
+                            const cutensor_finish finish)
 {
     const int64_t count = static_cast<int64_t>(f.pixels) * f.groups * f.rows;
     const int32_t in_plane = f.window.ih * f.window.iw, out_plane = f.window.oh * f.window.ow;
@@ -35,8 +37,10 @@ __global__ void few_outputs(const cutensor_few f, const T *in, const T *w, const
             }
         }
         if (bias != nullptr) sum += bias[channel];
-        float *to = out + place_in(f.out, out_plane, m, channel);
-        *to = f.add ? *to + sum : sum;
+        float *to = out + place_in(f.out, out_plane, m, channel), last[1] = {sum};
+        if (finish.adds != 0) last[0] += *added_to(finish, to);
+        activate(finish, last);
+        *to = last[0];
     }
 }
 
@@ -68,13 +72,13 @@ template <typename T> __global__ void few_weights(const cutensor_few f, const T 
                                     : [&] { typedef float T; return __VA_ARGS__; }())
 
 cnn_status cutensor_few_run(cuda_context *c, const cutensor_few *f, cnn_dtype dtype, const void *in, const void *w,
-                            const void *bias, void *out, cnn_error *err)
+                            const void *bias, void *out, const cutensor_finish *s, cnn_error *err)
 {
     const cuda_shape shape =
         cuda_shape_pointwise(c, c->knobs, "few_outputs", static_cast<int64_t>(f->pixels) * f->groups * f->rows);
     return BY_FACTORS(dtype, cuda_launch(c, shape, err, few_outputs<T>, *f, static_cast<const T *>(in),
                                          static_cast<const T *>(w), static_cast<const float *>(bias),
-                                         static_cast<float *>(out)));
+                                         static_cast<float *>(out), *s));
 }
 
 cnn_status cutensor_few_weights_run(cuda_context *c, const cutensor_few *f, cnn_dtype dtype, const void *x,

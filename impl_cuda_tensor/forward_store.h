@@ -2,6 +2,7 @@
 #ifndef IMPL_CUDA_TENSOR_FORWARD_STORE_H
 #define IMPL_CUDA_TENSOR_FORWARD_STORE_H
 
+#include "impl_cuda_tensor/finish.h"
 #include "impl_cuda_tensor/forward_load.h"
 
 namespace
@@ -51,96 +52,102 @@ __device__ inline void leave_partials(const operands &o, const float (&sum)[N], 
     if (threadIdx.x == 0) flag_set(o.flags + rank);
 }
 
-template <typename R> struct alignas(4 * sizeof(R)) four_of {
-    R v[4];
-};
-
-/* 4 channels of a pixel, side by side. bias NULL: none. */
-template <typename R>
-__device__ inline void store_pixel(const cutensor_forward &f, const R *bias, R *to, int32_t channel,
-                                   const float (&values)[4])
-{
-    float v[4];
-#pragma unroll
-    for (int e = 0; e < 4; e++)
-        v[e] = bias != nullptr && channel + e < f.group_oc ? values[e] + cuda_load(bias[e]) : values[e];
-    if (channel + 4 <= f.group_oc && (f.oc | f.group_oc) % 4 == 0 && !f.add) {
-        *reinterpret_cast<four_of<R> *>(to) = {
-            {cuda_stored<R>(v[0]), cuda_stored<R>(v[1]), cuda_stored<R>(v[2]), cuda_stored<R>(v[3])}};
-        return;
-    }
-#pragma unroll
-    for (int e = 0; e < 4; e++)
-        if (channel + e < f.group_oc) cuda_put(to + e, v[e], f.add);
-}
-
-/* Of a tile in NHWC, what a thread holds. `first`: the group's first channel. */
-template <typename R, int HIGH, int WIDE>
-__device__ inline void store_pixels(const cutensor_forward &f, const operands &o, const float (&sum)[HIGH * WIDE / 2],
-                                    const lane_place &l, int32_t pixel, int32_t first, int32_t channel)
-{
-    const R *bias = f.has_bias ? static_cast<const R *>(o.bias) + first + channel : nullptr;
-#pragma unroll
-    for (int b = 0; b < HIGH; b++)
-#pragma unroll
-        for (int h = 0; h < 2; h++) {
-            const int32_t m = pixel + row_of<HIGH>(l, b, h);
-            if (m >= f.pixels) continue;
-            R *to = static_cast<R *>(o.out) + static_cast<size_t>(m) * f.oc + first + channel;
-#pragma unroll
-            for (int i = 0; i < WIDE / 16; i++) {
-                const float *v = sum + b * (WIDE / 2) + 8 * i + 2 * h;
-                const float four[4] = {v[0], v[1], v[4], v[5]};
-                store_pixel(f, bias != nullptr ? bias + 16 * i : nullptr, to + 16 * i, channel + 16 * i, four);
-            }
-        }
-}
-
-/* In NCHW, channel by channel: a warp writes 8 neighbouring pixels of 4 of them. */
-template <typename R, int HIGH, int WIDE>
-__device__ inline void store_planes(const cutensor_forward &f, const operands &o, const float (&sum)[HIGH * WIDE / 2],
-                                    const lane_place &l, int32_t pixel, int32_t first, int32_t channel)
+/* Where a thread's results begin, a row each, in NHWC and NCHW; NULL: the tile has no such pixel. */
+template <typename R, int HIGH>
+__device__ inline void rows_of(const cutensor_forward &f, const operands &o, const lane_place &l, int32_t pixel,
+                               int32_t channel, R *(&to)[HIGH * 2])
 {
     const int32_t plane = f.window.by_plane.d;
-    const R *bias = f.has_bias ? static_cast<const R *>(o.bias) + first + channel : nullptr;
-    R *to[HIGH][2];
 #pragma unroll
-    for (int b = 0; b < HIGH; b++)
-#pragma unroll
-        for (int h = 0; h < 2; h++) {
-            const int32_t m = pixel + row_of<HIGH>(l, b, h), n = divided(min(m, f.pixels - 1), f.window.by_plane);
-            to[b][h] = m < f.pixels ? static_cast<R *>(o.out) +
-                                          (static_cast<size_t>(n) * f.oc + first + channel) * plane + (m - n * plane)
-                                    : nullptr;
-        }
-#pragma unroll
-    for (int i = 0; i < WIDE / 16; i++)
-#pragma unroll
-        for (int e = 0; e < 4; e++) {
-            const int32_t further = 16 * i + e;
-            if (channel + further >= f.group_oc) continue;
-            const float offset = bias != nullptr ? cuda_load(bias[further]) : 0.0f;
-            const int64_t at = static_cast<int64_t>(further) * plane;
-#pragma unroll
-            for (int b = 0; b < HIGH; b++)
-#pragma unroll
-                for (int h = 0; h < 2; h++) {
-                    const float v = sum[b * (WIDE / 2) + 8 * i + 2 * h + (e >> 1) * 4 + (e & 1)] + offset;
-                    if (to[b][h] != nullptr) cuda_put(to[b][h] + at, v, f.add);
-                }
-        }
+    for (int r = 0; r < HIGH * 2; r++) {
+        const int32_t m = pixel + row_of<HIGH>(l, r / 2, r % 2);
+        const int32_t n = divided(min(m, f.pixels - 1), f.window.by_plane);
+        const size_t at = f.nchw ? (static_cast<size_t>(n) * f.oc + channel) * plane + (m - n * plane)
+                                 : static_cast<size_t>(m) * f.oc + channel;
+        to[r] = m < f.pixels ? static_cast<R *>(o.out) + at : nullptr;
+    }
 }
 
+/* Of a thread's sums 4 channels of all its rows, by turns: as many as there are registers for, and loads under way. */
+template <typename R, int ROWS> struct four_channels {
+    float v[ROWS * 4];
+    R *at[ROWS];
+    int32_t count, step; /* channels of the group from here on; elements from one to the next */
+    bool fours;          /* they lie side by side, and their number is a multiple of 4 */
+
+    __device__ inline bool is(int r, int e) const { return at[r] != nullptr && e < count; }
+
+    __device__ inline void add_bias(const R *bias)
+    {
+#pragma unroll
+        for (int e = 0; e < 4; e++) {
+            const float offset = e < count ? cuda_load(bias[e]) : 0.0f;
+#pragma unroll
+            for (int r = 0; r < ROWS; r++) v[r * 4 + e] += offset;
+        }
+    }
+    __device__ inline void add(const cutensor_finish &last)
+    {
+        together<R, 4> there[ROWS];
+#pragma unroll
+        for (int r = 0; r < ROWS; r++) {
+            there[r] = {};
+            if (fours) {
+                if (is(r, 0)) there[r] = *reinterpret_cast<const together<R, 4> *>(added_to(last, at[r]));
+                continue;
+            }
+#pragma unroll
+            for (int e = 0; e < 4; e++)
+                if (is(r, e)) there[r].v[e] = *added_to(last, at[r] + static_cast<int64_t>(e) * step);
+        }
+#pragma unroll
+        for (int k = 0; k < ROWS * 4; k++) v[k] += cuda_load(there[k / 4].v[k % 4]);
+    }
+    __device__ inline void store() const
+    {
+#pragma unroll
+        for (int r = 0; r < ROWS; r++) {
+            const float *s = v + r * 4;
+            if (fours) {
+                if (is(r, 0))
+                    *reinterpret_cast<together<R, 4> *>(at[r]) = {
+                        {cuda_stored<R>(s[0]), cuda_stored<R>(s[1]), cuda_stored<R>(s[2]), cuda_stored<R>(s[3])}};
+                continue;
+            }
+#pragma unroll
+            for (int e = 0; e < 4; e++)
+                if (is(r, e)) at[r][static_cast<int64_t>(e) * step] = cuda_stored<R>(s[e]);
+        }
+    }
+};
+
+/* In NCHW a warp writes 8 neighbouring pixels of 4 channels, in NHWC 4 neighbouring channels a thread. */
 template <typename R, int HIGH, int WIDE>
 __device__ inline void store_tile(const cutensor_forward &f, const operands &o, const float (&sum)[HIGH * WIDE / 2],
                                   const lane_place &l, int32_t tile, int32_t pixel)
 {
     const int32_t column = tile - divided(tile, f.by_tiles) * f.by_tiles.d, group = divided(column, f.by_group_tiles);
     const int32_t channel = (column - group * f.group_tiles) * WIDE + 4 * l.t, first = group * f.group_oc;
-    if (f.nchw)
-        store_planes<R, HIGH, WIDE>(f, o, sum, l, pixel, first, channel);
-    else
-        store_pixels<R, HIGH, WIDE>(f, o, sum, l, pixel, first, channel);
+    four_channels<R, HIGH * 2> part;
+    part.step = f.nchw ? f.window.by_plane.d : 1;
+    part.fours = !f.nchw && (f.oc | f.group_oc) % 4 == 0;
+    R *to[HIGH * 2];
+    rows_of<R, HIGH>(f, o, l, pixel, first + channel, to);
+#pragma unroll
+    for (int i = 0; i < WIDE / 16; i++) {
+        part.count = f.group_oc - channel - 16 * i;
+#pragma unroll
+        for (int r = 0; r < HIGH * 2; r++) {
+            part.at[r] = to[r] != nullptr ? to[r] + static_cast<int64_t>(16 * i) * part.step : nullptr;
+#pragma unroll
+            for (int e = 0; e < 4; e++)
+                part.v[r * 4 + e] = sum[r / 2 * (WIDE / 2) + 8 * i + 2 * (r % 2) + (e >> 1) * 4 + (e & 1)];
+        }
+        if (f.has_bias) part.add_bias(static_cast<const R *>(o.bias) + first + channel + 16 * i);
+        if (o.finish.adds != 0) part.add(o.finish);
+        activate(o.finish, part.v);
+        part.store();
+    }
 }
 
 } // namespace

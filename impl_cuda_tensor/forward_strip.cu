@@ -126,18 +126,19 @@ __device__ inline void store_positions(const cutensor_forward &f, const cutensor
                                        int32_t channel, float (&sum)[N])
 {
     const cutensor_window &w = f.window;
-    const R *bias = f.has_bias ? static_cast<const R *>(o.bias) : nullptr;
     const int32_t thread = static_cast<int32_t>(threadIdx.x & 127);
+    R *row[2];
+    bool there[2];
 #pragma unroll
     for (int32_t h = 0; h < 2; h++) {
         const int32_t m = position + (thread >> 5) * 16 + (thread >> 2 & 7) + 8 * h;
         const int32_t line = divided(m, w.by_wide), q = m - line * w.wide;
         const int32_t n = divided(line, w.by_high), p = line - n * w.high;
-        const bool there = m < f.pixels && q < w.ow && p < w.oh;
-        R *row = static_cast<R *>(o.out) + static_cast<size_t>(there ? (n * w.oh + p) * w.ow + q : 0) * f.oc;
-        if (bias != nullptr || f.add) add_to(f.oc, f.add != 0, bias, row, there, channel, h, sum);
-        store_row(f.oc, row, there, channel, h, sum);
+        there[h] = m < f.pixels && q < w.ow && p < w.oh;
+        row[h] = static_cast<R *>(o.out) + static_cast<size_t>(there[h] ? (n * w.oh + p) * w.ow + q : 0) * f.oc;
     }
+    if (f.has_bias) add_bias(f.oc, static_cast<const R *>(o.bias), channel, sum);
+    store_rows(o.finish, f.oc, row, there, channel, sum);
 }
 
 /* n pieces of a tile, HIGH * 64 of whose positions are this warpgroup's. */

@@ -48,16 +48,17 @@ template <typename R, int N>
 __device__ inline void store_tile(const cutensor_matrix &g, const cutensor_matrices &o, const tile_place &at,
                                   float (&sum)[N])
 {
-    const R *bias = g.has_bias ? static_cast<const R *>(o.bias) : nullptr;
     const int32_t thread = static_cast<int32_t>(threadIdx.x & 127);
+    R *row[2];
+    bool there[2];
 #pragma unroll
     for (int32_t h = 0; h < 2; h++) {
         const int32_t m = at.m + (thread >> 5) * 16 + (thread >> 2 & 7) + 8 * h;
-        const bool there = m < g.m;
-        R *row = static_cast<R *>(o.out) + static_cast<size_t>(there ? m : 0) * g.n;
-        if (bias != nullptr || g.add) add_to(g.n, g.add != 0, bias, row, there, at.n, h, sum);
-        store_row(g.n, row, there, at.n, h, sum);
+        there[h] = m < g.m;
+        row[h] = static_cast<R *>(o.out) + static_cast<size_t>(there[h] ? m : 0) * g.n;
     }
+    if (g.has_bias) add_bias(g.n, static_cast<const R *>(o.bias), at.n, sum);
+    store_rows(o.finish, g.n, row, there, at.n, sum);
 }
 
 template <int N>

@@ -3,6 +3,7 @@
 #define IMPL_CUDA_TENSOR_ROWS_STORE_H
 
 #include "impl_cuda_tensor/asm.h"
+#include "impl_cuda_tensor/finish.h"
 
 namespace
 {
@@ -10,12 +11,9 @@ namespace
 /* What a thread holds of a product of 64 rows: of 16 rows of its warp row lane/4 and the 8th behind it, of each 8
  * columns two from 2*(lane%4) on: sum[4*i + 2*h + e] is row h, column 8*i + e. */
 
-template <typename R> struct alignas(2 * sizeof(R)) pair_of {
-    R v[2];
-};
 template <typename R> __device__ inline uint32_t word_of(float first, float second)
 {
-    const pair_of<R> pair = {{cuda_stored<R>(first), cuda_stored<R>(second)}};
+    const together<R, 2> pair = {{cuda_stored<R>(first), cuda_stored<R>(second)}};
     uint32_t word;
     memcpy(&word, &pair, sizeof word);
     return word;
@@ -67,27 +65,91 @@ __device__ inline void store_row(int32_t columns, float *row, bool there, int32_
     for (int32_t i = 0; i < N / 4; i++) {
         const int32_t column = first + 8 * i + 2 * t;
         if (there && column < columns)
-            *reinterpret_cast<pair_of<float> *>(row + column) = {{sum[4 * i + 2 * h], sum[4 * i + 2 * h + 1]}};
+            *reinterpret_cast<together<float, 2> *>(row + column) = {{sum[4 * i + 2 * h], sum[4 * i + 2 * h + 1]}};
     }
 }
 
-/* Adds the bias, where there is one, and what stands there already, where `add` says so. */
+/* bias: of the first column; of an even number of columns. */
 template <typename R, int N>
-__device__ inline void add_to(int32_t columns, bool add, const R *bias, const R *row, bool there, int32_t first,
-                              int32_t h, float (&sum)[N])
+__device__ inline void add_bias(int32_t columns, const R *bias, int32_t first, float (&sum)[N])
 {
     const int32_t t = static_cast<int32_t>(threadIdx.x & 3);
 #pragma unroll
     for (int32_t i = 0; i < N / 4; i++) {
         const int32_t column = first + 8 * i + 2 * t;
         if (column >= columns) continue;
+        const together<R, 2> two = *reinterpret_cast<const together<R, 2> *>(bias + column);
 #pragma unroll
-        for (int32_t e = 0; e < 2; e++) {
-            float *to = &sum[4 * i + 2 * h + e];
-            if (bias != nullptr) *to += cuda_load(bias[column + e]);
-            if (add && there) *to = cuda_load(row[column + e]) + *to;
+        for (int32_t h = 0; h < 2; h++) {
+            sum[4 * i + 2 * h] += cuda_load(two.v[0]);
+            sum[4 * i + 2 * h + 1] += cuda_load(two.v[1]);
         }
     }
+}
+
+/* What is added to both rows, read as store_row() writes: 16 bits by way of exchange(), 16 bytes a thread. */
+template <typename R, int N>
+__device__ inline void add_rows(const cutensor_finish &last, int32_t columns, R *const (&row)[2],
+                                const bool (&there)[2], int32_t first, float (&sum)[N])
+{
+    const int32_t t = static_cast<int32_t>(threadIdx.x & 3);
+#pragma unroll
+    for (int32_t h = 0; h < 2; h++) {
+        int4 words[N / 16];
+#pragma unroll
+        for (int32_t i = 0; i < N / 16; i++) {
+            const int32_t column = first + 8 * (4 * i + t);
+            words[i] = {0, 0, 0, 0};
+            if (there[h] && column < columns)
+                words[i] = *reinterpret_cast<const int4 *>(added_to(last, row[h] + column));
+        }
+#pragma unroll
+        for (int32_t i = 0; i < N / 16; i++) {
+            uint32_t word[4] = {static_cast<uint32_t>(words[i].x), static_cast<uint32_t>(words[i].y),
+                                static_cast<uint32_t>(words[i].z), static_cast<uint32_t>(words[i].w)};
+            exchange(word);
+#pragma unroll
+            for (int32_t j = 0; j < 4; j++) {
+                together<R, 2> two;
+                memcpy(&two, &word[j], sizeof two);
+                sum[4 * (4 * i + j) + 2 * h] += cuda_load(two.v[0]);
+                sum[4 * (4 * i + j) + 2 * h + 1] += cuda_load(two.v[1]);
+            }
+        }
+    }
+}
+template <int N>
+__device__ inline void add_rows(const cutensor_finish &last, int32_t columns, float *const (&row)[2],
+                                const bool (&there)[2], int32_t first, float (&sum)[N])
+{
+    const int32_t t = static_cast<int32_t>(threadIdx.x & 3);
+#pragma unroll
+    for (int32_t h = 0; h < 2; h++) {
+        together<float, 2> two[N / 4];
+#pragma unroll
+        for (int32_t i = 0; i < N / 4; i++) {
+            const int32_t column = first + 8 * i + 2 * t;
+            two[i] = {{0, 0}};
+            if (there[h] && column < columns)
+                two[i] = *reinterpret_cast<const together<float, 2> *>(added_to(last, row[h] + column));
+        }
+#pragma unroll
+        for (int32_t i = 0; i < N / 4; i++) {
+            sum[4 * i + 2 * h] += two[i].v[0];
+            sum[4 * i + 2 * h + 1] += two[i].v[1];
+        }
+    }
+}
+
+/* Two rows of results, of which some may be missing. */
+template <typename R, int N>
+__device__ inline void store_rows(const cutensor_finish &last, int32_t columns, R *const (&row)[2],
+                                  const bool (&there)[2], int32_t first, float (&sum)[N])
+{
+    if (last.adds != 0) add_rows(last, columns, row, there, first, sum);
+    activate(last, sum);
+#pragma unroll
+    for (int32_t h = 0; h < 2; h++) store_row(columns, row[h], there[h], first, h, sum);
 }
 
 } // namespace

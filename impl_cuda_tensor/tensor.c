@@ -2,11 +2,13 @@
  * which the harness knows it. */
 #include "impl_cuda_tensor/tensor.h"
 
+#include "harness/cnn/shape.h"
+
 enum { ID_implicit_gemm, ID_default };
 
 static const cnn_algorithm algorithms[] = {
     {"implicit_gemm", "patches in shared memory, warpgroup products: f16, bf16; f32 as three of TF32, or one",
-     CUDA_CONVS | CUDA_OP(FC), CNN_ALGO_DETERMINISTIC, 1, ID_implicit_gemm},
+     CUDA_CONVS | CUDA_OP(FC), CNN_ALGO_DETERMINISTIC | CNN_ALGO_EPILOGUES, 1, ID_implicit_gemm},
     {"default", "the one kernel of an operation without a choice", CUDA_POINTWISE_OPS, CNN_ALGO_DETERMINISTIC, 1,
      ID_default},
 };
@@ -44,6 +46,7 @@ static cnn_status settle(const cuda_context *c, const cnn_request *r, cutensor_p
     cnn_status status = check_capability(c, err);
     if (status == CNN_OK && r->problem->u.type.dtype == CNN_F64)
         status = CNN_FAIL(err, CNN_UNSUPPORTED, "dtype f64: the tensor cores are used for f32, f16 and bf16 here");
+    if (status == CNN_OK) status = cuda_check_epilogue(r->problem, cuda_epilogue_rest(r->problem), err);
     if (status == CNN_OK) status = cutensor_plan_make(c, r, m, err);
     return status == CNN_OK ? cnn_workspace_check(r->knobs[CUDA_KNOB_WORKSPACE_LIMIT], m->bytes, err) : status;
 }
@@ -71,9 +74,23 @@ static cnn_status prepare(cnn_context *context, cnn_plan *plan, cnn_error *err)
 
 /* ---- Running. */
 
+static cutensor_finish finish_of(const cnn_plan *plan, const cnn_weighted_args *args)
+{
+    const void *from = cuda_epilogue_from(plan, args), *out = plan->dir == CNN_FWD ? args->y : args->dx;
+    const cuda_line line = cuda_epilogue_line(&plan->problem);
+    return (cutensor_finish){.away = from ? (int64_t)((uintptr_t)from - (uintptr_t)out) : 0,
+                             .adds = from != NULL,
+                             .acts = line.kind == CNN_ACT_IDENTITY ? CUTENSOR_NO_ACT
+                                     : line.kind == CNN_ACT_RELU   ? CUTENSOR_RELU
+                                                                   : CUTENSOR_LINE,
+                             .down = (float)line.down,
+                             .up = (float)line.up,
+                             .top = (float)line.top};
+}
+
 static cnn_status run_forward(cuda_context *c, const cnn_plan *plan, const cnn_weighted_args *args, cnn_error *err)
 {
-    cutensor_plan m = *(const cutensor_plan *)plan->state;
+    const cutensor_plan m = *(const cutensor_plan *)plan->state;
     char *space = args->workspace;
     const bool forward = plan->dir == CNN_FWD;
     const cnn_dtype dtype = plan->problem.u.type.dtype;
@@ -82,11 +99,13 @@ static cnn_status run_forward(cuda_context *c, const cnn_plan *plan, const cnn_w
                                  .out = forward ? args->y : args->dx,
                                  .weights = (const unsigned char *)space + m.weights_at,
                                  .partials = (float *)(space + m.partials_at),
-                                 .flags = (unsigned *)(space + m.flags_at)};
-    m.few.add = m.matrix.add = m.forward.add = args->beta != 0;
-    if (m.is_few) return cutensor_few_run(c, &m.few, dtype, o.in, args->w, forward ? args->b : NULL, o.out, err);
+                                 .flags = (unsigned *)(space + m.flags_at),
+                                 .finish = finish_of(plan, args)};
+    if (m.is_few)
+        return cutensor_few_run(c, &m.few, dtype, o.in, args->w, forward ? args->b : NULL, o.out, &o.finish, err);
     if (m.is_matrix) {
-        const cutensor_matrices matrices = {.in = o.in, .other = args->w, .bias = o.bias, .out = o.out};
+        const cutensor_matrices matrices = {
+            .in = o.in, .other = args->w, .bias = o.bias, .out = o.out, .finish = o.finish};
         return cutensor_matrix_run(c, &m.matrix, dtype, &matrices, err);
     }
     const cnn_status status =
@@ -127,7 +146,11 @@ static cnn_status run_gradient(cuda_context *c, const cnn_plan *plan, const cnn_
 static cnn_status run(cnn_context *context, const cnn_plan *plan, const cnn_weighted_args *args, cnn_error *err)
 {
     cuda_context *c = cuda_context_of(context);
-    return plan->dir == CNN_BWD_W ? run_gradient(c, plan, args, err) : run_forward(c, plan, args, err);
+    if (plan->dir == CNN_BWD_W) return run_gradient(c, plan, args, err);
+    const cnn_status status = run_forward(c, plan, args, err);
+    cuda_pass pass = cuda_pass_of(&plan->problem, plan->knobs, args);
+    pass.left = cuda_epilogue_rest(&plan->problem);
+    return status == CNN_OK ? cuda_epilogue_pass(c, &pass, err) : status;
 }
 
 const cnn_impl *cnn_impl_cuda_tensor(void);

@@ -73,7 +73,7 @@ typedef struct cutensor_forward {
     int32_t pieces;                     /* of a tile: chunks * taps / taps_at_once */
     int32_t unit, units;                /* pieces that are dealt out together: 1, or a whole tile's; how many */
     int32_t buffers, buffer_bytes;      /* of patches */
-    int32_t nchw, add, has_bias, tile;  /* the output's layout, its beta */
+    int32_t nchw, has_bias, tile;       /* whether the output is in NCHW */
     int32_t high, wide_tile;            /* of the tile, in pixels and channels */
     cutensor_divisor by_pieces, by_tiles, by_group_tiles, by_steps;
 } cutensor_forward;
@@ -126,7 +126,7 @@ typedef struct cutensor_few {
     cutensor_window window;
     cutensor_view in, out;
     int32_t pixels, groups, rows, depth, taps; /* rows, depth: of a group, as in cutensor_weights */
-    int32_t reversed, transposed, add;
+    int32_t reversed, transposed, add;         /* add: BWD_W's beta */
 } cutensor_few;
 
 /* ---- matrix.cu: a convolution of one tap, of 16 bits in NHWC, as a product of matrices out[m][n] = sum over k. */
@@ -137,7 +137,7 @@ typedef struct cutensor_matrix {
     int32_t across;     /* tiles side by side */
     int32_t tiles, steps, splits; /* steps of 64 k; BWD_W: the blocks that share a tile's steps */
     int32_t depth, blocks;        /* steps under way; blocks of the device */
-    int32_t has_bias, add;
+    int32_t has_bias, add;        /* add: BWD_W's beta */
 } cutensor_matrix;
 
 typedef struct cutensor_plan {
@@ -166,8 +166,16 @@ bool cutensor_plan_matrix(const cuda_context *, const cnn_request *, const cnn_c
 /* FC as a convolution of one pixel, where its weights lie so. */
 cnn_conv_desc cutensor_conv_of(const cnn_problem *);
 
+/* What FWD and BWD_D do to sums before they store them: finish.h. */
+enum { CUTENSOR_NO_ACT, CUTENSOR_RELU, CUTENSOR_LINE };
+typedef struct cutensor_finish {
+    int64_t away; /* from where a result is stored to what is added to it first: bytes */
+    int32_t adds, acts;
+    float down, up, top; /* a cuda_line */
+} cutensor_finish;
+
 cnn_status cutensor_few_run(cuda_context *, const cutensor_few *, cnn_dtype, const void *in, const void *w,
-                            const void *bias, void *out, cnn_error *);
+                            const void *bias, void *out, const cutensor_finish *, cnn_error *);
 cnn_status cutensor_few_weights_run(cuda_context *, const cutensor_few *, cnn_dtype, const void *x, const void *dy,
                                     void *dw, cnn_error *);
 cnn_status cutensor_weights_run(cuda_context *, const cutensor_weights *, cnn_dtype, const void *w, void *to,
@@ -177,6 +185,7 @@ typedef struct cutensor_matrices {
     const void *in, *other, *bias;
     void *out;
     float *partials;
+    cutensor_finish finish;
 } cutensor_matrices;
 cnn_status cutensor_matrix_run(cuda_context *, const cutensor_matrix *, cnn_dtype, const cutensor_matrices *,
                                cnn_error *);
@@ -191,6 +200,7 @@ typedef struct cutensor_operands {
     void *out;
     float *partials;
     unsigned *flags;
+    cutensor_finish finish;
 } cutensor_operands;
 cnn_status cutensor_forward_run(cuda_context *, const cutensor_plan *, const cutensor_operands *, cnn_error *);
 cnn_status cutensor_forward_half_run(cuda_context *, const cutensor_plan *, const cutensor_operands *, cnn_error *);

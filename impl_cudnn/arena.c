@@ -19,16 +19,18 @@ cnn_status cudnn_arena_open(cudnn_context *c, const cnn_request *r, cudnn_arena 
     const size_t elem = cnn_dtype_size(r->problem->u.type.dtype);
     const bool fc = r->problem->op == CNN_OP_FC;
     const cnn_conv_desc d = fc ? cnn_fc_as_conv(&r->problem->u.fc) : cnn_with_depth(r->problem);
-    void *x = NULL, *w = NULL, *y = NULL, *b = NULL;
+    void *x = NULL, *w = NULL, *y = NULL, *b = NULL, *z = NULL;
     *a = (cudnn_arena){.count = 0};
     cnn_status status = cuda_check_not_capturing(&c->cuda, "a trial run", err);
     if (status == CNN_OK) status = allocate(c, a, (size_t)(d.mb * d.ic * d.id * d.ih * d.iw) * elem, &x, err);
     if (status == CNN_OK) status = allocate(c, a, (size_t)(d.oc * (d.ic / d.g) * d.kd * d.kh * d.kw) * elem, &w, err);
     if (status == CNN_OK) status = allocate(c, a, (size_t)(d.mb * d.oc * d.od * d.oh * d.ow) * elem, &y, err);
     if (status == CNN_OK && d.bias && r->dir != CNN_BWD_D) status = allocate(c, a, (size_t)d.oc * elem, &b, err);
+    if (status == CNN_OK && d.epilogue.add)
+        status = allocate(c, a, (size_t)(d.mb * d.oc * d.od * d.oh * d.ow) * elem, &z, err);
     if (status != CNN_OK) cudnn_arena_close(c, a);
     if (r->dir == CNN_FWD)
-        a->args = (cnn_weighted_args){.x = x, .w = w, .b = b, .y = y};
+        a->args = (cnn_weighted_args){.x = x, .w = w, .b = b, .z = z, .y = y};
     else if (r->dir == CNN_BWD_D)
         a->args = (cnn_weighted_args){.dy = y, .w = w, .dx = x};
     else

@@ -2,6 +2,7 @@
 #include "impl_cudnn/context.h"
 
 #include "harness/cnn/half.h"
+#include "harness/cnn/shape.h"
 
 #include <string.h>
 
@@ -124,14 +125,15 @@ cnn_status cudnn_check(cudnn_context *context, cudnnStatus_t status, const char 
                          cudnnGetErrorString(status), reason[0] != '\0' ? ": " : "", reason);
 }
 
-cnn_status cudnn_check_bias(const cnn_request *r, cnn_error *err)
+cnn_status cudnn_check_tail(const cnn_request *r, cnn_error *err)
 {
     const cnn_problem *p = r->problem;
     const bool bias = p->op == CNN_OP_FC ? p->u.fc.bias : p->u.conv.bias; /* of three dimensions, too */
-    if (!bias || r->dir != CNN_FWD || !cnn_is_half(p->u.type.dtype)) return CNN_OK;
+    if (r->dir != CNN_FWD || !cnn_is_half(p->u.type.dtype)) return CNN_OK;
+    if (!bias) return cuda_check_epilogue(p, cnn_epilogue_of(p), err);
     return CNN_FAIL(err, CNN_UNSUPPORTED,
                     "%s: the bias is added to the stored result in a call of its own, which rounds it a second time; "
-                    "--no-bias leaves it out",
+                    "--no-bias leaves it out, and graph:find may find an engine that adds it",
                     cnn_dtype_name(p->u.type.dtype));
 }
 
@@ -156,11 +158,15 @@ cnn_status cudnn_check_half(cnn_dtype dtype, bool transforms, bool deterministic
                     cnn_dtype_name(dtype), name);
 }
 
-cnn_status cudnn_bias_run(cudnn_context *c, const int64_t *knobs, const cnn_conv_desc *d, cnn_dir dir,
+cnn_status cudnn_tail_run(cudnn_context *c, const int64_t *knobs, const cnn_conv_desc *d, cnn_dir dir,
                           const cnn_weighted_args *args, cnn_error *err)
 {
     const int threads = (int)knobs[CUDNN_KNOB_BIAS_THREADS], parts = (int)knobs[CUDNN_KNOB_BIAS_PARTS];
     const cuda_bias bias = {d->t, d->mb, d->oc, d->oh * d->ow, threads, parts, knobs};
-    if (dir == CNN_FWD) return cuda_bias_add(&c->cuda, &bias, args->b, args->y, err);
+    const cuda_pass pass = {d->epilogue, d->t.dtype, d->mb * d->oc * d->oh * d->ow, args->z, args->y, knobs};
+    cnn_status status = CNN_OK;
+    if (dir == CNN_FWD && d->bias) status = cuda_bias_add(&c->cuda, &bias, args->b, args->y, err);
+    if (dir == CNN_FWD && status == CNN_OK) return cuda_epilogue_pass(&c->cuda, &pass, err);
+    if (dir != CNN_BWD_W || !d->bias) return status;
     return cuda_bias_gradient(&c->cuda, &bias, args->dy, args->db, args->beta, err);
 }

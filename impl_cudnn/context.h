@@ -41,14 +41,14 @@ void cudnn_describe(cnn_context *, cnn_put_fn *, void *user);
 
 static inline bool cudnn_deterministic_only(const int64_t *knobs) { return knobs[CUDNN_KNOB_DETERMINISTIC_ONLY] != 0; }
 
-/* The bias beside a call that has none: added to y, or its gradient. Not cuDNN's: its cudnnConvolutionBackwardBias()
- * took 220 to 250 us for 1000 images of 20 channels on an H200. */
-cnn_status cudnn_bias_run(cudnn_context *, const int64_t *knobs, const cnn_conv_desc *, cnn_dir,
+/* What stands behind a call that has none of it: FWD's bias and epilogue, BWD_W's gradient of the bias. Not cuDNN's:
+ * its cudnnConvolutionBackwardBias() took 220 to 250 us for 1000 images of 20 channels on an H200. */
+cnn_status cudnn_tail_run(cudnn_context *, const int64_t *knobs, const cnn_conv_desc *, cnn_dir,
                           const cnn_weighted_args *, cnn_error *);
 
-/* CNN_UNSUPPORTED for a forward pass with bias in f16 or bf16: that call would add to what is rounded already, and
- * round again. */
-cnn_status cudnn_check_bias(const cnn_request *, cnn_error *);
+/* CNN_UNSUPPORTED for a forward pass with a bias or an epilogue in f16 or bf16, where it is not in cuDNN's own call: it
+ * would change what is rounded already, and round again. */
+cnn_status cudnn_check_tail(const cnn_request *, cnn_error *);
 /* CNN_UNSUPPORTED for a data gradient in f16 whose sums must be f32: cuDNN 9.14 keeps some in f16, without a word. */
 cnn_status cudnn_check_sums(const cnn_request *, cnn_error *);
 /* What may not be had in f16 and bf16, since sums are to be f32 until they are stored: a way that transforms, for what
@@ -110,7 +110,7 @@ void cudnn_tensor_close(cudnnTensorDescriptor_t *); /* NULL is fine, and becomes
  * They are the device's for that long only. */
 
 typedef struct cudnn_arena {
-    void *memory[5]; /* x, w, y, b or their gradients, and a workspace */
+    void *memory[6]; /* x, w, y, b or their gradients, z, and a workspace */
     int count;
     cnn_weighted_args args;
     size_t workspace_bytes;

@@ -8,6 +8,7 @@
 cnn_status conv_supports(cudnn_context *c, const cnn_request *r, cnn_error *err)
 {
     conv_state *state;
+    if (cudnn_check_tail(r, err) != CNN_OK) return err->status;
     if (conv_choose(c, r, false, &state, err) != CNN_OK) return err->status = CNN_UNSUPPORTED;
     conv_close(state);
     return CNN_OK;
@@ -43,11 +44,9 @@ cnn_status conv_run(cudnn_context *c, const cnn_plan *plan, const cnn_weighted_a
     if (status == CNN_OK) status = conv_call_run(c, s, &theirs, s->cudnn_bytes, err);
     if (status == CNN_OK) status = cuda_phase(&c->cuda, "conv", err);
     if (status == CNN_OK && back) status = turn(c, s, true, turned, args->beta, args->dw, err);
-    cnn_conv_desc plane = s->d; /* to the bias, depths are more rows */
+    cnn_conv_desc plane = s->d; /* to what follows, depths are more rows */
     plane.oh *= plane.od;
-    if (status == CNN_OK && s->d.bias && s->dir != CNN_BWD_D)
-        status = cudnn_bias_run(c, s->knobs, &plane, s->dir, args, err);
-    return status;
+    return status == CNN_OK ? cudnn_tail_run(c, s->knobs, &plane, s->dir, args, err) : status;
 }
 
 /* Runs the plan once: an algorithm may fail where cuDNN said that it would not, and the first run of one loads and
@@ -72,7 +71,8 @@ cnn_status conv_prepare(cudnn_context *c, cnn_plan *plan, cnn_error *err)
     const cnn_request request = cuda_request_of(plan);
     conv_state *state;
     char name[CNN_NAME_MAX];
-    cnn_status status = conv_choose(c, &request, true, &state, err);
+    cnn_status status = cudnn_check_tail(&request, err);
+    if (status == CNN_OK) status = conv_choose(c, &request, true, &state, err);
     if (status != CNN_OK) return status;
     plan->state = state;
     plan->workspace_bytes = state->workspace_bytes;

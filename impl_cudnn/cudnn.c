@@ -19,7 +19,11 @@
 #define WEIGHTED (CUDA_CONVS | CUDA_OP(FC))
 #define BY_CUDNN (CUDA_OP(POOL) | CUDA_OP(ACT) | CUDA_OP(LOSS) | CUDA_OP(DROPOUT) | CUDA_OP(BATCHNORM))
 
-enum { NOTHING = 0, DETERMINISTIC = CNN_ALGO_DETERMINISTIC };
+enum {
+    NOTHING = 0,
+    DETERMINISTIC = CNN_ALGO_DETERMINISTIC,
+    TRIED = CNN_ALGO_MAY_REFUSE | CNN_ALGO_REPLACES | CNN_ALGO_EPILOGUES
+};
 
 /* MAY_REFUSE: cuDNN's legacy algorithms may fail at their trial run (conv.c) where cuDNN said that they would not, and
  * a search may find that nothing runs. What the searches settle on is not known beforehand, so they promise no more
@@ -27,26 +31,22 @@ enum { NOTHING = 0, DETERMINISTIC = CNN_ALGO_DETERMINISTIC };
  * the graph API pass over engines that transform (Winograd, FFT), so that their results are held to the plain bound:
  * those are there as graph:engN. */
 static const cnn_algorithm algorithms[] = {
-    {"cublas", "one matrix product by cuBLAS", CUDA_OP(FC), CNN_ALGO_DETERMINISTIC, 1, FC_CUBLAS},
+    {"cublas", "one matrix product by cuBLAS", CUDA_OP(FC), CNN_ALGO_DETERMINISTIC | CNN_ALGO_EPILOGUES, 1, FC_CUBLAS},
     {"heuristic", "what cuDNN's heuristics rank first, of what fits the limits", CUDA_CONVS | CUDA_OP(CONV3D),
-     CNN_ALGO_TRANSFORMS | CNN_ALGO_MAY_REFUSE | CNN_ALGO_REPLACES, AMPLIFICATION_13X13, CONV_HEURISTIC},
+     TRIED | CNN_ALGO_TRANSFORMS, AMPLIFICATION_13X13, CONV_HEURISTIC},
     {"find", "the fastest of both interfaces when measured, of what fits the limits", CUDA_CONVS | CUDA_OP(CONV3D),
-     CNN_ALGO_TRANSFORMS | CNN_ALGO_MAY_REFUSE | CNN_ALGO_REPLACES, AMPLIFICATION_13X13, CUDNN_FIND_BOTH},
+     TRIED | CNN_ALGO_TRANSFORMS, AMPLIFICATION_13X13, CUDNN_FIND_BOTH},
     {"legacy:find", "legacy calls: the fastest when measured, of what fits the limits", CUDA_CONVS | CUDA_OP(CONV3D),
-     CNN_ALGO_TRANSFORMS | CNN_ALGO_MAY_REFUSE | CNN_ALGO_REPLACES, AMPLIFICATION_13X13, CONV_FIND},
+     TRIED | CNN_ALGO_TRANSFORMS, AMPLIFICATION_13X13, CONV_FIND},
 #define ALGORITHM(id, name, flags, amplification, fwd, bwd_d, bwd_w, doc)                                              \
-    {name,                                                                                                             \
-     doc,                                                                                                              \
-     WEIGHTED | ((flags)&CNN_ALGO_TRANSFORMS ? 0 : CUDA_OP(CONV3D)),                                                   \
-     (flags) | CNN_ALGO_MAY_REFUSE | CNN_ALGO_REPLACES,                                                                \
-     amplification,                                                                                                    \
-     CONV_##id},
+    {name,          doc,      WEIGHTED | ((flags)&CNN_ALGO_TRANSFORMS ? 0 : CUDA_OP(CONV3D)), (flags) | TRIED,         \
+     amplification, CONV_##id},
 #include "impl_cudnn/conv_algorithms.inc"
 #undef ALGORITHM
     {"graph:heuristic", "graph API: the first engine that cuDNN's heuristics propose and that fits the limits",
-     CUDA_CONVS, CNN_ALGO_REPLACES, 1, CUDNN_GRAPH_HEURISTIC},
-    {"graph:find", "graph API: the fastest of the heuristics' proposals, measured", CUDA_CONVS,
-     CNN_ALGO_MAY_REFUSE | CNN_ALGO_REPLACES, 1, CUDNN_GRAPH_FIND},
+     CUDA_CONVS, CNN_ALGO_REPLACES | CNN_ALGO_EPILOGUES, 1, CUDNN_GRAPH_HEURISTIC},
+    {"graph:find", "graph API: the fastest of the heuristics' proposals, measured", CUDA_CONVS, TRIED, 1,
+     CUDNN_GRAPH_FIND},
     {"pointwise", "the kernels that all CUDA implementations share", CUDA_POINTWISE_OPS, CNN_ALGO_DETERMINISTIC, 1,
      OTHER_POINTWISE},
     {"cudnn", "cuDNN's own call, where it computes the same", BY_CUDNN, CNN_ALGO_DETERMINISTIC, 1, OTHER_CUDNN},
@@ -77,12 +77,12 @@ static cnn_status supports(cnn_context *context, const cnn_request *r, cnn_error
     if (cuda_enter(&c->cuda, err) != CNN_OK) return err->status = CNN_UNSUPPORTED;
     cnn_status status = cuda_check_served(r, err);
     if (status == CNN_OK && !sums_in_half(r)) status = cuda_check_number(r->problem, true, err);
-    if (status == CNN_OK && cuda_is_weighted(r->problem)) status = cudnn_check_bias(r, err);
     if (status == CNN_OK && cuda_is_weighted(r->problem)) status = cudnn_check_sums(r, err);
     if (status != CNN_OK) return status;
     if (r->algorithm->id == CUDNN_FIND_BOTH) return both_supports(c, r, err);
     if (cudnn_graph_serves(r->algorithm)) return cudnn_graph_supports(c, r, err);
-    if (r->algorithm->id == FC_CUBLAS) return cudnn_fc_supports(&r->problem->u.fc, err);
+    if (r->algorithm->id == FC_CUBLAS)
+        return cudnn_check_tail(r, err) == CNN_OK ? cudnn_fc_supports(&r->problem->u.fc, err) : err->status;
     return cuda_is_weighted(r->problem) ? conv_supports(c, r, err) : other_supports(c, r, err);
 }
 

@@ -27,6 +27,6 @@ cnn_status cudnn_fc_run(cudnn_context *c, const cnn_plan *plan, const cnn_weight
     const void *a = fwd ? args->x : args->dy, *b = fwd || data ? args->w : args->x;
     void *result = fwd ? args->y : data ? args->dx : args->dw;
     const cnn_status status = cuda_gemm_run(&c->cuda, &c->blas, &d->t, &product, a, b, result, err);
-    if (status != CNN_OK || !d->bias || data) return status;
-    return cudnn_bias_run(c, plan->knobs, &conv, plan->dir, args, err);
+    if (status != CNN_OK) return status;
+    return cudnn_tail_run(c, plan->knobs, &conv, plan->dir, args, err);
 }

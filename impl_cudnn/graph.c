@@ -6,7 +6,7 @@
 
 #include "harness/cnn/half.h"
 
-static bool has_bias_graph(const cnn_request *r) { return r->problem->u.conv.bias && r->dir == CNN_FWD; }
+static graph_tail tail_of(const cnn_request *r) { return graph_tail_of(&r->problem->u.conv, r->dir); }
 
 /* Engines whose descriptors can be finalized: most that cannot take the problem are sorted out there, at little cost.
  */
@@ -18,7 +18,7 @@ static void enumerate_graph(cudnn_context *context, const graph_request *request
     graph_config config;
     int64_t next = 0;
     if (graph_build(context, request, &graph, &refused) != CNN_OK) return;
-    while (*count < capacity && graph_engine_next(graph, request->bias, &next, &config, &refused)) {
+    while (*count < capacity && graph_engine_next(graph, request->tail, &next, &config, &refused)) {
         graph_traits traits;
         char name[CNN_NAME_MAX - 8];
         if (config.engine >= CUDNN_GRAPH_BIAS_ENGINE - CUDNN_GRAPH_ENGINE) break; /* its id would be another's */
@@ -27,9 +27,9 @@ static void enumerate_graph(cudnn_context *context, const graph_request *request
         *row = (cnn_algorithm){
             .doc = traits.doc,
             .ops = CUDA_CONVS,
-            .flags = traits.flags | CNN_ALGO_REPLACES,
+            .flags = traits.flags | CNN_ALGO_REPLACES | CNN_ALGO_EPILOGUES,
             .amplification = traits.amplification,
-            .id = (request->bias ? CUDNN_GRAPH_BIAS_ENGINE : CUDNN_GRAPH_ENGINE) + config.engine,
+            .id = (request->tail != GRAPH_BARE ? CUDNN_GRAPH_BIAS_ENGINE : CUDNN_GRAPH_ENGINE) + config.engine,
         };
         graph_config_name(&config, name, sizeof name);
         snprintf(row->name, sizeof row->name, "graph:%s", name);
@@ -46,21 +46,22 @@ cnn_status cudnn_graph_enumerate(cnn_context *context, const cnn_request *r, cnn
         return CNN_OK; /* none, and `supports` says why */
     graph_request request = {.conv = &r->problem->u.conv, .dir = r->dir, .knobs = r->knobs};
     enumerate_graph((cudnn_context *)context, &request, list, capacity, count);
-    request.bias = has_bias_graph(r);
-    if (request.bias) enumerate_graph((cudnn_context *)context, &request, list, capacity, count);
+    request.tail = tail_of(r);
+    if (request.tail != GRAPH_BARE) enumerate_graph((cudnn_context *)context, &request, list, capacity, count);
     return CNN_OK;
 }
 
 /* One engine by its number, with its default knobs. */
 static cnn_status open_engine(cudnn_context *context, const cnn_request *r, graph_state **state, cnn_error *err)
 {
-    const bool bias = r->algorithm->id >= CUDNN_GRAPH_BIAS_ENGINE;
-    const graph_config config = {.engine = r->algorithm->id - (bias ? CUDNN_GRAPH_BIAS_ENGINE : CUDNN_GRAPH_ENGINE),
-                                 .bias = bias};
-    if (bias && !has_bias_graph(r))
-        return CNN_FAIL(err, CNN_UNSUPPORTED, "algorithm %s adds the bias in the forward pass, and here is none",
+    const bool whole = r->algorithm->id >= CUDNN_GRAPH_BIAS_ENGINE;
+    const graph_config config = {.engine = r->algorithm->id - (whole ? CUDNN_GRAPH_BIAS_ENGINE : CUDNN_GRAPH_ENGINE),
+                                 .tail = whole ? tail_of(r) : GRAPH_BARE};
+    if (whole && config.tail == GRAPH_BARE)
+        return CNN_FAIL(err, CNN_UNSUPPORTED, "algorithm %s adds a bias or does an epilogue, and here is none",
                         r->algorithm->name);
-    const graph_request request = {.conv = &r->problem->u.conv, .dir = r->dir, .bias = bias, .knobs = r->knobs};
+    if (!whole && cudnn_check_tail(r, err) != CNN_OK) return err->status;
+    const graph_request request = {.conv = &r->problem->u.conv, .dir = r->dir, .tail = config.tail, .knobs = r->knobs};
     cudnnBackendDescriptor_t graph = NULL;
     graph_traits traits;
     cnn_status status = graph_build(context, &request, &graph, err);

@@ -16,6 +16,7 @@
  *   graph:find        their best proposals, measured in `prepare` by cuda_rank(); plan->choice names the one taken
  *   graph:engN        engine N with its default knobs, enumerated for the problem
  *   graph:bias_engN   the same, for the graph in which the forward pass adds the bias itself
+ *   graph:fused_engN  ... in which it does the epilogue, too
  *
  * The implementation's face hands every algorithm for which
  * cudnn_graph_serves() to graph.c; plan->state is then a graph_state. */
@@ -62,15 +63,21 @@ void graph_drop(cudnnBackendDescriptor_t *descriptor); /* NULL is fine, and beco
 
 /* ---- graph_problem.c: a convolution as cuDNN's operation graph. */
 
-/* Names of the tensors in a variant pack: x or dx, w or dw, y or dy, b, and what flows from convolution to bias. */
-enum { GRAPH_X = 1, GRAPH_W, GRAPH_Y, GRAPH_B, GRAPH_INNER, GRAPH_TENSORS = 4 };
+/* Names of the tensors in a variant pack: x or dx, w or dw, y or dy, b, z. Then what flows from one operation to the
+ * next, which is stored nowhere. */
+enum { GRAPH_X = 1, GRAPH_W, GRAPH_Y, GRAPH_B, GRAPH_Z, GRAPH_INNER, GRAPH_TENSORS = 5 };
+
+/* What stands behind the convolution, in the graph itself: nothing, the bias, or the epilogue with a bias if there is
+ * one. Of a problem there are two graphs where it has a bias or an epilogue: the first, and that with all of it. */
+typedef enum graph_tail { GRAPH_BARE, GRAPH_BIAS, GRAPH_FUSED } graph_tail;
+graph_tail graph_tail_of(const cnn_conv_desc *conv, cnn_dir dir);
 
 /* Alpha and beta are attributes of an operation, so the graph that adds to its output is another one. */
 typedef struct graph_request {
     const cnn_conv_desc *conv;
     cnn_dir dir;
-    bool bias; /* FWD: the graph adds the bias too */
-    bool add;  /* beta is 1; not with bias, where the convolution's own output stays inside the graph */
+    graph_tail tail;
+    bool add; /* beta is 1; not with a tail, where the convolution's own output stays inside the graph */
     const int64_t *knobs;
 } graph_request;
 
@@ -91,7 +98,7 @@ enum { GRAPH_KNOBS_MAX = CUDNN_KNOB_TYPE_COUNTS };
 /* An engine and the knobs that differ from its defaults. */
 typedef struct graph_config {
     int64_t engine;
-    bool bias; /* of the graph that adds the bias; engines are numbered anew for each pattern of operations */
+    graph_tail tail; /* engines are numbered anew for each pattern of operations */
     int n_knobs;
     struct {
         cudnnBackendKnobType_t type;
@@ -105,12 +112,13 @@ cnn_status graph_config_open(cudnnBackendDescriptor_t graph, const graph_config 
                              cnn_error *err);
 /* Walks the engines in the order of their numbers: the first from *next on that takes its default knobs for this graph,
  * and *next is then behind it. False when none is left; err then holds why the last one was refused, if any was. */
-bool graph_engine_next(cudnnBackendDescriptor_t graph, bool bias, int64_t *next, graph_config *config, cnn_error *err);
-/* "eng7 k2=1 k13=0", or "bias_eng7 ..." : the choice for the record. */
+bool graph_engine_next(cudnnBackendDescriptor_t graph, graph_tail tail, int64_t *next, graph_config *config,
+                       cnn_error *err);
+/* "eng7 k2=1 k13=0", "bias_eng7 ...", "fused_eng7 ...": the choice for the record. */
 void graph_config_name(const graph_config *config, char *name, size_t size);
 enum { GRAPH_PROPOSALS_MAX = 96 };
 /* What the heuristics propose for the graph, best first, appended to list[*count]; doubles are left out. */
-cnn_status graph_heuristics(cudnnBackendDescriptor_t graph, cudnnBackendHeurMode_t mode, bool bias,
+cnn_status graph_heuristics(cudnnBackendDescriptor_t graph, cudnnBackendHeurMode_t mode, graph_tail tail,
                             graph_config list[GRAPH_PROPOSALS_MAX], int *count, cnn_error *err);
 
 /* ---- graph_notes.c: what cuDNN notes about an engine's numbers, and whether the problem's type allows them. */
@@ -136,7 +144,7 @@ cnn_status graph_config_admit(cudnnBackendDescriptor_t graph, const graph_reques
  * nothing to say is no error while another may; err then holds the reason, in case none does. */
 void graph_propose(cudnn_context *context, const graph_request *request, cudnnBackendHeurMode_t mode,
                    graph_config *list, int *count, cnn_error *err);
-/* All modes, the graph with the bias first where there is one; at least one proposal, or why the last was refused. */
+/* All modes, the graph with the tail first where there is one; at least one proposal, or why the last was refused. */
 cnn_status graph_propose_all(cudnn_context *context, const cnn_request *request, graph_config list[GRAPH_PROPOSALS_MAX],
                              int *count, cnn_error *err);
 
@@ -149,9 +157,9 @@ typedef struct graph_exec {
     const void *pointers[GRAPH_TENSORS], *workspace;
 } graph_exec;
 
-/* plan->state. For beta = 1 there is a second execution plan: of the same engine, or, beside a graph with the bias, of
- * another one without it. Where there is none, the first plan writes to scratch memory behind its workspace, which is
- * then added to the output. */
+/* plan->state. For beta = 1, which no epilogue has, there is a second execution plan: of the same engine, or, beside a
+ * graph with the bias, of another one without it. Where there is none, the first plan writes to scratch memory behind
+ * its workspace, which is then added to the output. */
 typedef struct graph_state {
     cnn_conv_desc conv;
     cnn_dir dir;
@@ -176,7 +184,7 @@ cnn_status graph_state_run(cudnn_context *context, graph_state *state, const cnn
 
 /* The first proposal for the problem that can be run within the limits. */
 cnn_status graph_first(cudnn_context *context, const cnn_request *request, graph_state **state, cnn_error *err);
-/* The fastest of the first few of either graph, with the bias and without, measured with temporary buffers. */
+/* The fastest of the first few of either graph, with the tail and without, measured with temporary buffers. */
 cnn_status graph_fastest(cudnn_context *context, const cnn_request *request, graph_state **state, cnn_error *err);
 
 /* ---- graph.c: what the face calls. */

@@ -45,14 +45,15 @@ cnn_status graph_config_open(cudnnBackendDescriptor_t graph, const graph_config 
     return status;
 }
 
-bool graph_engine_next(cudnnBackendDescriptor_t graph, bool bias, int64_t *next, graph_config *config, cnn_error *err)
+bool graph_engine_next(cudnnBackendDescriptor_t graph, graph_tail tail, int64_t *next, graph_config *config,
+                       cnn_error *err)
 {
     int64_t engines = 0;
     if (graph_read_one(graph, CUDNN_ATTR_OPERATIONGRAPH_ENGINE_GLOBAL_COUNT, CUDNN_TYPE_INT64, &engines, err) != CNN_OK)
         return false;
     while (*next < engines) {
         cudnnBackendDescriptor_t made;
-        *config = (graph_config){.engine = (*next)++, .bias = bias};
+        *config = (graph_config){.engine = (*next)++, .tail = tail};
         if (graph_config_open(graph, config, &made, err) != CNN_OK) continue;
         graph_drop(&made);
         return true;
@@ -62,7 +63,8 @@ bool graph_engine_next(cudnnBackendDescriptor_t graph, bool bias, int64_t *next,
 
 void graph_config_name(const graph_config *config, char *name, size_t size)
 {
-    int used = snprintf(name, size, "%seng%lld", config->bias ? "bias_" : "", (long long)config->engine);
+    static const char *const tails[] = {[GRAPH_BARE] = "", [GRAPH_BIAS] = "bias_", [GRAPH_FUSED] = "fused_"};
+    int used = snprintf(name, size, "%seng%lld", tails[config->tail], (long long)config->engine);
     for (int i = 0; i < config->n_knobs && (size_t)used < size; i++)
         used += snprintf(name + used, size - (size_t)used, " k%d=%lld", (int)config->knobs[i].type,
                          (long long)config->knobs[i].value);
@@ -116,7 +118,7 @@ static cnn_status read_config(cudnnBackendDescriptor_t from, graph_config *confi
 
 static bool same_config(const graph_config *a, const graph_config *b)
 {
-    if (a->engine != b->engine || a->bias != b->bias || a->n_knobs != b->n_knobs) return false;
+    if (a->engine != b->engine || a->tail != b->tail || a->n_knobs != b->n_knobs) return false;
     for (int i = 0; i < a->n_knobs; i++)
         if (a->knobs[i].type != b->knobs[i].type || a->knobs[i].value != b->knobs[i].value) return false;
     return true;
@@ -129,7 +131,7 @@ static void append(const graph_config *config, graph_config *list, int *count)
     if (*count < GRAPH_PROPOSALS_MAX) list[(*count)++] = *config;
 }
 
-cnn_status graph_heuristics(cudnnBackendDescriptor_t graph, cudnnBackendHeurMode_t mode, bool bias,
+cnn_status graph_heuristics(cudnnBackendDescriptor_t graph, cudnnBackendHeurMode_t mode, graph_tail tail,
                             graph_config list[GRAPH_PROPOSALS_MAX], int *count, cnn_error *err)
 {
     cudnnBackendDescriptor_t heuristics = NULL, results[GRAPH_PROPOSALS_MAX] = {NULL};
@@ -147,7 +149,7 @@ cnn_status graph_heuristics(cudnnBackendDescriptor_t graph, cudnnBackendHeurMode
         status = graph_read(heuristics, CUDNN_ATTR_ENGINEHEUR_RESULTS, CUDNN_TYPE_BACKEND_DESCRIPTOR, found, &found,
                             results, err);
     for (int64_t i = 0; i < found && status == CNN_OK; i++) {
-        graph_config config = {.bias = bias};
+        graph_config config = {.tail = tail};
         if (read_config(results[i], &config, err) == CNN_OK) append(&config, list, count);
     }
     for (int i = 0; i < GRAPH_PROPOSALS_MAX; i++) graph_drop(&results[i]);

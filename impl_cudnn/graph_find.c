@@ -15,7 +15,7 @@ cnn_status graph_first(cudnn_context *context, const cnn_request *r, graph_state
 
 /* ---- Measuring */
 
-/* The first few proposals for each graph, with the bias and without. */
+/* The first few proposals for each graph, with the tail and without. */
 enum { GRAPH_FIND_EACH = 8, MOST = 2 * GRAPH_FIND_EACH };
 
 typedef struct candidate {
@@ -35,9 +35,10 @@ static int open_all(cudnn_context *context, const cnn_request *r, const graph_co
 {
     int tried[2] = {0, 0}, opened = 0;
     for (int i = 0; i < count; i++) {
-        if (tried[list[i].bias] == GRAPH_FIND_EACH) continue;
+        const bool whole = list[i].tail != GRAPH_BARE;
+        if (tried[whole] == GRAPH_FIND_EACH) continue;
         if (graph_state_open(context, r, &list[i], &states[opened], err) != CNN_OK) continue;
-        tried[list[i].bias]++;
+        tried[whole]++;
         opened++;
     }
     return opened;

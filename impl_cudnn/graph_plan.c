@@ -43,16 +43,18 @@ static void exec_close(graph_exec *exec)
 
 /* A finalized pack cannot change its pointers; in training they are the same every time, so it is kept. */
 static cnn_status exec_run(cudnn_context *context, graph_exec *exec, const void *const pointers[GRAPH_TENSORS],
-                           const void *workspace, bool bias, cnn_error *err)
+                           const void *workspace, cnn_error *err)
 {
-    static const int64_t names[GRAPH_TENSORS] = {GRAPH_X, GRAPH_W, GRAPH_Y, GRAPH_B};
-    const int64_t count = bias ? GRAPH_TENSORS : GRAPH_TENSORS - 1;
+    int64_t names[GRAPH_TENSORS], count = 0;
+    const void *named[GRAPH_TENSORS];
     if (exec->pack == NULL || exec->workspace != workspace ||
         memcmp(exec->pointers, pointers, sizeof exec->pointers) != 0) {
         graph_drop(&exec->pack);
+        for (int i = 0; i < GRAPH_TENSORS; i++)
+            if (pointers[i] != NULL) names[count] = GRAPH_X + i, named[count++] = pointers[i];
         graph_maker m = graph_make(CUDNN_BACKEND_VARIANT_PACK_DESCRIPTOR, "variant pack", err);
         graph_set(&m, CUDNN_ATTR_VARIANT_PACK_UNIQUE_IDS, CUDNN_TYPE_INT64, count, names);
-        graph_set(&m, CUDNN_ATTR_VARIANT_PACK_DATA_POINTERS, CUDNN_TYPE_VOID_PTR, count, pointers);
+        graph_set(&m, CUDNN_ATTR_VARIANT_PACK_DATA_POINTERS, CUDNN_TYPE_VOID_PTR, count, named);
         graph_set(&m, CUDNN_ATTR_VARIANT_PACK_WORKSPACE, CUDNN_TYPE_VOID_PTR, 1, &workspace);
         const cnn_status status = graph_finish(&m, &exec->pack);
         if (status != CNN_OK) return status;
@@ -119,18 +121,19 @@ static void open_other(cudnn_context *context, cudnnBackendDescriptor_t graph, c
 static cnn_status open_add(cudnn_context *context, graph_state *s, cnn_error *err)
 {
     const graph_request request = {.conv = &s->conv, .dir = s->dir, .add = true, .knobs = s->knobs};
+    const bool half = cnn_is_half(s->conv.t.dtype), never = s->config.tail == GRAPH_FUSED || (half && s->config.tail);
     cudnnBackendDescriptor_t graph = NULL;
     cnn_error refused;
-    if (graph_build(context, &request, &graph, &refused) == CNN_OK) {
-        if (s->config.bias)
+    if (!never && graph_build(context, &request, &graph, &refused) == CNN_OK) {
+        if (s->config.tail != GRAPH_BARE)
             open_other(context, graph, &request, s);
         else
             (void)exec_open(context, graph, &s->config, &s->add, &refused);
     }
     graph_drop(&graph);
-    const bool scratch = s->add.plan == NULL;
-    if (scratch) s->add.workspace_bytes = 0;
-    if (scratch && cnn_is_half(s->conv.t.dtype))
+    const bool scratch = !never && s->add.plan == NULL;
+    if (s->add.plan == NULL) s->add.workspace_bytes = 0;
+    if (scratch && half)
         return CNN_FAIL(err, CNN_UNSUPPORTED,
                         "engine %s does not add to its output, and a call that adds to %s would round it twice",
                         s->name, cnn_dtype_name(s->conv.t.dtype));
@@ -146,7 +149,7 @@ cnn_status graph_state_open(cudnn_context *context, const cnn_request *r, const 
     if (s == NULL) return CNN_FAIL(err, CNN_OUT_OF_MEMORY, "no memory for a plan of %zu bytes", sizeof *s);
     s->conv = r->problem->u.conv, s->dir = r->dir, s->knobs = r->knobs, s->config = *config;
     graph_config_name(config, s->name, sizeof s->name);
-    const graph_request request = {.conv = &s->conv, .dir = s->dir, .bias = config->bias, .knobs = s->knobs};
+    const graph_request request = {.conv = &s->conv, .dir = s->dir, .tail = config->tail, .knobs = s->knobs};
     cudnnBackendDescriptor_t graph = NULL;
     cnn_status status = graph_build(context, &request, &graph, err);
     if (status == CNN_OK) status = exec_open(context, graph, config, &s->store, err);
@@ -169,9 +172,9 @@ void graph_state_close(graph_state *s)
     free(s);
 }
 
-/* What the plan did not: the scratch output added, the bias, db. */
+/* What the plan did not: the scratch output added, the bias, the epilogue, db. */
 static cnn_status run_rest(cudnn_context *context, const graph_state *s, const cnn_weighted_args *args,
-                           const void *scratch, void *output, bool bias_done, cnn_error *err)
+                           const void *scratch, void *output, graph_tail done, cnn_error *err)
 {
     const cudnn_factor one = cudnn_factor_of(s->conv.t.dtype, 1);
     if (scratch != NULL) {
@@ -179,8 +182,7 @@ static cnn_status run_rest(cudnn_context *context, const graph_state *s, const c
         const cnn_status status = cuda_phase(&context->cuda, "add", err);
         if (status != CNN_OK) return status;
     }
-    if (!s->conv.bias || s->dir == CNN_BWD_D || bias_done) return CNN_OK;
-    return cudnn_bias_run(context, s->knobs, &s->conv, s->dir, args, err);
+    return done == GRAPH_BARE ? cudnn_tail_run(context, s->knobs, &s->conv, s->dir, args, err) : CNN_OK;
 }
 
 cnn_status graph_state_run(cudnn_context *context, graph_state *s, const cnn_weighted_args *args, cnn_error *err)
@@ -192,14 +194,15 @@ cnn_status graph_state_run(cudnn_context *context, graph_state *s, const cnn_wei
     void *output = s->dir == CNN_FWD ? args->y : s->dir == CNN_BWD_D ? args->dx : args->dw;
     void *target = scratch ? workspace + s->scratch_offset : output;
     graph_exec *exec = add && !scratch ? &s->add : &s->store;
-    const bool bias = s->config.bias && exec == &s->store;
-    const void *pointers[GRAPH_TENSORS] = {args->x, args->w, args->dy, bias ? args->b : NULL};
+    const graph_tail tail = exec == &s->store ? s->config.tail : GRAPH_BARE;
+    const void *pointers[GRAPH_TENSORS] = {args->x, args->w, args->dy};
+    if (tail != GRAPH_BARE) pointers[GRAPH_B - 1] = args->b, pointers[GRAPH_Z - 1] = args->z;
     pointers[s->dir == CNN_FWD ? GRAPH_Y - 1 : s->dir == CNN_BWD_D ? GRAPH_X - 1 : GRAPH_W - 1] = target;
 
     if (s->clear && exec == &s->store)
         CUDA_TRY(&context->cuda, cudaMemsetAsync(target, 0, s->output_bytes, context->cuda.stream), err);
     memcpy(context->cuda.last_kernel, s->name, sizeof s->name); /* to be named if the device fails */
-    cnn_status status = exec_run(context, exec, pointers, workspace, bias, err);
+    cnn_status status = exec_run(context, exec, pointers, workspace, err);
     if (status == CNN_OK) status = cuda_phase(&context->cuda, "conv", err);
-    return status == CNN_OK ? run_rest(context, s, args, scratch ? target : NULL, output, bias, err) : status;
+    return status == CNN_OK ? run_rest(context, s, args, scratch ? target : NULL, output, tail, err) : status;
 }

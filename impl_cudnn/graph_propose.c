@@ -1,6 +1,6 @@
 /* graph_propose.c: cuDNN's heuristics, asked in their three modes: A and B rank engines by a model of the device, the
- * fallback lists those that take nearly everything. With a bias the forward pass can be one graph of two operations or
- * two calls; both are proposed. */
+ * fallback lists those that take nearly everything. With a bias or an epilogue the forward pass can be one graph of
+ * several operations, or several calls; both are proposed. */
 #include "impl_cudnn/graph.h"
 
 #include "harness/cnn/shape.h"
@@ -18,9 +18,9 @@ static cnn_status ask(cudnnBackendDescriptor_t graph, const graph_request *reque
                       graph_config *list, int *count, cnn_error *err)
 {
     int64_t next = 0;
-    if (!heuristics_crash(request->conv)) return graph_heuristics(graph, mode, request->bias, list, count, err);
+    if (!heuristics_crash(request->conv)) return graph_heuristics(graph, mode, request->tail, list, count, err);
     if (mode != CUDNN_HEUR_MODE_FALLBACK) return CNN_OK;
-    while (*count < GRAPH_PROPOSALS_MAX && graph_engine_next(graph, request->bias, &next, &list[*count], err)) ++*count;
+    while (*count < GRAPH_PROPOSALS_MAX && graph_engine_next(graph, request->tail, &next, &list[*count], err)) ++*count;
     return CNN_OK;
 }
 
@@ -49,10 +49,10 @@ cnn_status graph_propose_all(cudnn_context *context, const cnn_request *r, graph
     *count = 0;
     CNN_FAIL(err, CNN_UNSUPPORTED, "cuDNN's heuristics propose no engine for this problem");
     for (int m = 0; m < 3; m++) {
-        graph_request request = {.conv = conv, .dir = r->dir, .bias = true, .knobs = r->knobs};
-        if (conv->bias && r->dir == CNN_FWD) graph_propose(context, &request, modes[m], list, count, err);
-        request.bias = false;
-        graph_propose(context, &request, modes[m], list, count, err);
+        graph_request request = {.conv = conv, .dir = r->dir, .tail = graph_tail_of(conv, r->dir), .knobs = r->knobs};
+        if (request.tail != GRAPH_BARE) graph_propose(context, &request, modes[m], list, count, err);
+        request.tail = GRAPH_BARE;
+        if (cudnn_check_tail(r, err) == CNN_OK) graph_propose(context, &request, modes[m], list, count, err);
     }
     return *count > 0 ? CNN_OK : (err->status = CNN_UNSUPPORTED);
 }

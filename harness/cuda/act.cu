@@ -1,42 +1,9 @@
 /* act.cu: activations: one read and one write an element, 16 bytes at a time.
  *
- * Bottleneck: memory bandwidth; for a batch of a few images, the launch. Comparisons are written so that a NaN comes
- * through (it is not <= 0). The slopes of sigmoid and tanh are taken from x where it is at hand, since 1 - y loses its
- * digits as y comes near to 1, and from y after an in-place forward. */
+ * Bottleneck: memory bandwidth; for a batch of a few images, the launch. The slopes of sigmoid and tanh are taken from
+ * x where it is at hand, since 1 - y loses its digits as y comes near to 1, and from y after an in-place forward. */
+#include "harness/cuda/activation.h"
 #include "harness/cuda/pack.h"
-
-/* What SELU comes to far below zero, with a minus. */
-#define SELU_LOW (CNN_SELU_SCALE * CNN_SELU_ALPHA)
-
-template <typename T> struct act_fwd {
-    T alpha;
-    cnn_act_kind kind;
-    __device__ T operator()(T x) const
-    {
-        switch (kind) {
-        case CNN_ACT_RELU:
-            return x <= 0 ? T(0) : x;
-        case CNN_ACT_LEAKY_RELU:
-            return x <= 0 ? alpha * x : x;
-        case CNN_ACT_CLIPPED_RELU:
-            return x <= 0 ? T(0) : x >= alpha ? alpha : x;
-        case CNN_ACT_ELU:
-            return x <= 0 ? alpha * expm1(x) : x;
-        case CNN_ACT_SELU:
-            return x <= 0 ? T(SELU_LOW) * expm1(x) : T(CNN_SELU_SCALE) * x;
-        case CNN_ACT_SCALE:
-            return alpha * x;
-        case CNN_ACT_SIGMOID: {
-            const T e = exp(-fabs(x));
-            return (x < 0 ? e : T(1)) / (1 + e);
-        }
-        case CNN_ACT_TANH:
-            return tanh(x);
-        default:
-            return x;
-        }
-    }
-};
 
 /* The slopes of sigmoid and tanh at x. */
 template <typename T> __device__ T sigmoid_slope(T x)
@@ -89,7 +56,7 @@ cnn_status cuda_act_fwd(cnn_context *context, const cnn_plan *plan, const cnn_ma
     return CUDA_BY_NUMBER(d->t.dtype,
                           cuda_launch(c, cuda_pack_shape<T>(c, plan->knobs, "act_fwd", count), err,
                                       cuda_map1<T, act_fwd<cuda_real<T>>>, count, a->x, a->y,
-                                      act_fwd<cuda_real<T>>{static_cast<cuda_real<T>>(cuda_act_alpha(d)), d->kind}));
+                                      act_fwd<cuda_real<T>>{d->kind, static_cast<cuda_real<T>>(cuda_act_alpha(d))}));
 }
 
 template <typename T, bool FROM_Y>

@@ -171,6 +171,34 @@ cnn_status cuda_bias_add_slot(cnn_context *, const cnn_plan *, const cnn_bias_ar
 cnn_status cuda_bias_gradient_slot(cnn_context *, const cnn_plan *, const cnn_bias_args *, cnn_error *);
 #define CUDA_BIAS_SLOTS .bias_add = cuda_bias_add_slot, .bias_gradient = cuda_bias_gradient_slot
 
+/* ---- Epilogues (epilogue.h) that a kernel leaves to a pass behind it: y = f(y + z), in place, of results in f32 and
+ * f64.
+ */
+/* What is added to sums: z, or with beta 1 what is in y, or dx, already; NULL: nothing. */
+const void *cuda_epilogue_from(const cnn_plan *, const cnn_weighted_args *);
+/* f where its pieces are lines: x <= 0 ? down*x : up*x, and no more than `top`. Else, with kind CNN_ACT_IDENTITY, x. */
+typedef struct cuda_line {
+    cnn_act_kind kind;
+    double down, up, top;
+} cuda_line;
+cuda_line cuda_epilogue_line(const cnn_problem *);
+/* What is left where the kernel adds z, and does that. */
+cnn_epilogue cuda_epilogue_rest(const cnn_problem *);
+typedef struct cuda_pass {
+    cnn_epilogue left; /* may be nothing */
+    cnn_dtype dtype;   /* of y and z */
+    int64_t count;     /* of their elements */
+    const void *z;
+    void *y;
+    const int64_t *knobs;
+} cuda_pass;
+/* The whole epilogue of all of y. */
+cuda_pass cuda_pass_of(const cnn_problem *, const int64_t *knobs, const cnn_weighted_args *);
+/* epilogue.cu */
+cnn_status cuda_epilogue_pass(cuda_context *, const cuda_pass *, cnn_error *);
+/* gate.c: whether the results are of a type that allows it. */
+cnn_status cuda_check_epilogue(const cnn_problem *, cnn_epilogue left, cnn_error *);
+
 /* For cnn_algorithm.ops: an operation, a convolution either way round, and all but conv and FC, which
  * CUDA_POINTWISE_SLOTS serve. */
 #define CUDA_OP(op) (1u << CNN_OP_##op)

@@ -4,6 +4,7 @@
 #include "harness/cuda/cuda.h"
 
 #include <limits.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -34,6 +35,58 @@ cnn_status cuda_check_number(const cnn_problem *problem, bool tf32, cnn_error *e
     const cnn_type *t = &problem->u.type;
     const bool half = cnn_is_half(cnn_part_dtype(t->dtype, CNN_PART_FACTOR)); /* with results of f32, too */
     return half && t->math == CNN_MATH_F32 ? CNN_OK : cuda_check_type(problem, tf32, err);
+}
+
+const void *cuda_epilogue_from(const cnn_plan *plan, const cnn_weighted_args *args)
+{
+    if (cnn_epilogue_of(&plan->problem).add) return args->z;
+    return args->beta == 0 ? NULL : plan->dir == CNN_FWD ? args->y : args->dx;
+}
+
+cuda_line cuda_epilogue_line(const cnn_problem *problem)
+{
+    const cnn_epilogue e = cnn_epilogue_of(problem);
+    switch (e.act) {
+    case CNN_ACT_RELU:
+        return (cuda_line){e.act, 0, 1, INFINITY};
+    case CNN_ACT_LEAKY_RELU:
+        return (cuda_line){e.act, e.alpha, 1, INFINITY};
+    case CNN_ACT_CLIPPED_RELU:
+        return (cuda_line){e.act, 0, 1, e.alpha};
+    case CNN_ACT_SCALE:
+        return (cuda_line){e.act, e.alpha, e.alpha, INFINITY};
+    default:
+        return (cuda_line){CNN_ACT_IDENTITY, 1, 1, INFINITY};
+    }
+}
+
+cnn_epilogue cuda_epilogue_rest(const cnn_problem *problem)
+{
+    cnn_epilogue e = cnn_epilogue_of(problem);
+    e.add = false;
+    if (cuda_epilogue_line(problem).kind == e.act) e = (cnn_epilogue){CNN_ACT_IDENTITY, false, 0.0};
+    return e;
+}
+
+cuda_pass cuda_pass_of(const cnn_problem *problem, const int64_t *knobs, const cnn_weighted_args *args)
+{
+    const cnn_conv_desc d = problem->op == CNN_OP_FC ? cnn_fc_as_conv(&problem->u.fc) : cnn_with_depth(problem);
+    return (cuda_pass){.left = cnn_epilogue_of(problem),
+                       .dtype = cnn_part_dtype(problem->u.type.dtype, CNN_PART_RESULT),
+                       .count = d.mb * d.oc * d.od * d.oh * d.ow,
+                       .z = args->z,
+                       .y = args->y,
+                       .knobs = knobs};
+}
+
+cnn_status cuda_check_epilogue(const cnn_problem *problem, cnn_epilogue left, cnn_error *err)
+{
+    const cnn_dtype dtype = problem->u.type.dtype;
+    if (!cnn_is_half(cnn_part_dtype(dtype, CNN_PART_RESULT)) || (!left.add && left.act == CNN_ACT_IDENTITY))
+        return CNN_OK;
+    return CNN_FAIL(err, CNN_UNSUPPORTED,
+                    "an epilogue with %s: here it is a pass of its own, which would round results in %s twice",
+                    cnn_act_name(left.act), cnn_dtype_name(dtype));
 }
 
 double cuda_act_alpha(const cnn_act_desc *d) { return d->kind == CNN_ACT_CLIPPED_RELU ? cnn_act_ceiling(d) : d->alpha; }
