@@ -18,6 +18,7 @@
 #include <stdio.h>
 #include <string.h>
 #include <time.h>
+#include <unistd.h>
 
 enum { REPEATS = 2 };
 
@@ -116,13 +117,20 @@ typedef struct disturber {
     pthread_t thread;
     bool started;
     cnn_rng rng;
+    atomic_int id; /* 0: it has not begun */
     atomic_bool *stop;
 } disturber;
+
+typedef struct crowd {
+    disturber list[DISTURBERS_MAX];
+    int count;
+} crowd;
 
 /* Computes for a random while, then yields or sleeps. */
 static void *disturb(void *arg)
 {
     disturber *d = arg;
+    atomic_store(&d->id, gettid());
     while (!atomic_load(d->stop)) {
         const double until = cnn_now() + 1e-6 * (double)rng_int(&d->rng, 1, 200);
         while (cnn_now() < until) continue;
@@ -136,12 +144,14 @@ static void *disturb(void *arg)
 }
 
 static cnn_status run_stressed(const vf_subject *s, const vf_case *c, const vf_run *first, second *other,
-                               verify_result *result, cnn_error *err)
+                               crowd *disturbers, verify_result *result, cnn_error *err)
 {
     cnn_status status = CNN_OK;
     for (int i = 0; status == CNN_OK && i < STRESS_RUNS; i++) {
         vf_run run;
-        status = vf_run_make(&run, &other->place, c, &(vf_run_options){0}, err);
+        int ids[DISTURBERS_MAX];
+        for (int k = 0; k < disturbers->count; k++) ids[k] = atomic_load(&disturbers->list[k].id);
+        status = vf_run_make(&run, &other->place, c, &(vf_run_options){.own = ids, .n_own = disturbers->count}, err);
         if (status != CNN_OK) break;
         judge(s, VERIFY_SAME_RUNS, c, first, &run, "while other work takes the cores at random", other->session.threads,
               result);
@@ -153,10 +163,11 @@ static cnn_status run_stressed(const vf_subject *s, const vf_case *c, const vf_r
 static cnn_status try_stress(const vf_subject *s, const vf_case *c, const vf_run *first, verify_result *result,
                              cnn_error *err)
 {
-    disturber list[DISTURBERS_MAX] = {{.started = false}};
+    const int cores = cpu_count(), count = cores < DISTURBERS_MAX ? cores : DISTURBERS_MAX;
+    crowd disturbers = {.count = count};
+    disturber *list = disturbers.list;
     atomic_bool stop = false;
     second other;
-    const int cores = cpu_count(), count = cores < DISTURBERS_MAX ? cores : DISTURBERS_MAX;
     cnn_status status = second_open(&other, s, 2 * count + 1, s->problem, err);
     if (status != CNN_OK) return status;
     for (int i = 0; i < count; i++) {
@@ -164,7 +175,7 @@ static cnn_status try_stress(const vf_subject *s, const vf_case *c, const vf_run
         list[i].stop = &stop;
         list[i].started = pthread_create(&list[i].thread, NULL, disturb, &list[i]) == 0;
     }
-    status = run_stressed(s, c, first, &other, result, err);
+    status = run_stressed(s, c, first, &other, &disturbers, result, err);
     atomic_store(&stop, true);
     for (int i = 0; i < count; i++)
         if (list[i].started) pthread_join(list[i].thread, NULL);

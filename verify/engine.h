@@ -28,6 +28,8 @@ typedef struct vf_run_options {
     int garbage;   /* which of the two patterns poisons outputs and workspace: 0 or 1 */
     bool in_place; /* y in x's buffer, dx in dy's; only where cnn.h allows it */
     vf_fence fence;
+    const int *own; /* ids of threads that the check itself keeps busy meanwhile */
+    int n_own;
 } vf_run_options;
 
 cnn_status vf_run_make(vf_run *run, vf_place *place, const vf_case *c, const vf_run_options *options, cnn_error *err);

@@ -151,13 +151,15 @@ static int look(running *r, vf_run *run, bool first)
     return waiting;
 }
 
-/* What is not there yet, while another thread is at work, may be late: it gets its time, lest it comes when the memory
- * is somebody else's. */
+/* What is not there yet, while another thread is at work that is not the check's own, may be late: it gets its time,
+ * lest it comes when the memory is somebody else's. */
 static void wait_for_late(running *r, vf_run *run)
 {
     const struct timespec pause = {.tv_nsec = 200000};
+    const vf_run_options *o = r->options;
     const double start = cnn_now(), longest = 1;
-    while (look(r, run, false) > 0 && busy_others() && cnn_now() - start < longest) nanosleep(&pause, NULL);
+    while (look(r, run, false) > 0 && busy_others(o->own, o->n_own) && cnn_now() - start < longest)
+        nanosleep(&pause, NULL);
 }
 
 /* The kernel alone, with its pages watched, and what is around its buffers out of bounds. */

@@ -69,7 +69,7 @@ cnn_status judge_idle(judge *j, double most, cnn_error *err)
     const cnn_status status = judge_spoil(j, JUDGE_SPOILED, err);
     for (int i = 0; i < j->n_spoiled; i++) j->spoiled[i].left = true;
     do nanosleep(&pause, NULL);
-    while (busy_others() && cnn_now() - start < most);
+    while (busy_others(NULL, 0) && cnn_now() - start < most);
     judge_late(j);
     return status;
 }

@@ -151,21 +151,29 @@ static cnn_status last_run(measure *m, cnn_error *err)
     return wrong ? judge_idle(m->judge, most, err) : status;
 }
 
+/* Seconds of some samples by the device's timer and by the harness's clock, in spans of two kinds. */
+typedef struct spans {
+    double single, many, wall; /* one sample in a span of its own, all in one go; the latter by the clock */
+} spans;
+
 /* Some samples, each in a span of its own as the figure's samples are, and several in one go. What a disturbed host
- * adds to the one it adds to the other. */
-static cnn_status time_spans(measure *m, int times, double *single, double *many, double *wall, cnn_error *err)
+ * adds to the one it adds to the other. By a timer that stands still samples last no time, and `times` is large: where
+ * the first kind shows as much, and `longest` would pass, they stand for the other. */
+static cnn_status time_spans(measure *m, int times, double longest, spans *s, cnn_error *err)
 {
-    enum { SINGLES = 9 };
-    double ignored;
+    enum { SINGLES = 9, STANDS_STILL = 1000 };
     const int singles = times < SINGLES ? times : SINGLES;
     cnn_status status = CNN_OK;
-    *single = 0;
+    *s = (spans){.single = 0};
     for (int i = 0; status == CNN_OK && i < singles; i++) {
-        double seconds;
-        status = measure_both(m, 1, &seconds, &ignored, err);
-        *single += seconds / singles;
+        double seconds = 0, wall = 0;
+        status = measure_both(m, 1, &seconds, &wall, err);
+        s->single += seconds / singles;
+        s->wall += wall / singles * times;
     }
-    return status == CNN_OK ? measure_both(m, times, many, wall, err) : status;
+    s->many = s->single * times;
+    if (status != CNN_OK || (s->many * STANDS_STILL < s->wall && s->wall > longest)) return status;
+    return measure_both(m, times, &s->many, &s->wall, err);
 }
 
 /* The device's timer against the harness's clock, which has the launching and the waiting in it beside the work, once:
@@ -181,12 +189,12 @@ static cnn_status check_timer(measure *m, cnn_error *err)
     bool agree = m->own_clock || m->lie[0] != '\0';
     if (agree) return CNN_OK;
     for (int i = 0; i < TRIES && !agree; i++) {
-        double single, many, wall;
-        const cnn_status status = time_spans(m, times, &single, &many, &wall, err);
+        spans s;
+        const cnn_status status = time_spans(m, times, fmax(longest, 2 * around), &s, err);
         if (status != CNN_OK) return status;
-        by_clock = fmin(by_clock, wall / (times * m->repeats));
-        by_timer = fmin(by_timer, fmin(many / times, single) / m->repeats);
-        agree = many >= (wall - around) / (1 + share) && single * times >= many / (1 + 2 * share);
+        by_clock = fmin(by_clock, s.wall / (times * m->repeats));
+        by_timer = fmin(by_timer, fmin(s.many / times, s.single) / m->repeats);
+        agree = s.many >= (s.wall - around) / (1 + share) && s.single * times >= s.many / (1 + 2 * share);
     }
     if (!agree)
         snprintf(m->lie, sizeof m->lie, "its timer says %.3g s a run, the harness's clock %.3g s", by_timer, by_clock);

@@ -241,14 +241,21 @@ static bool runs(const char *id)
     return name_end && strncmp(name_end, ") R", 3) == 0;
 }
 
-bool busy_others(void)
+static bool is_among(int id, const int *list, int count)
+{
+    for (int i = 0; i < count; i++)
+        if (list[i] == id) return true;
+    return false;
+}
+
+bool busy_others(const int *but, int count)
 {
     bool any = false;
     DIR *folder = opendir("/proc/self/task");
     if (!folder) return false;
     for (const struct dirent *e = readdir(folder); e && !any; e = readdir(folder)) {
         const int id = atoi(e->d_name);
-        any = id > 0 && id != gettid() && runs(e->d_name);
+        any = id > 0 && id != gettid() && !is_among(id, but, count) && runs(e->d_name);
     }
     closedir(folder);
     return any;

@@ -44,7 +44,8 @@ void busy_go_on(busy_span *span);
 /* Frees the span, too. */
 busy_work busy_stop(busy_span *span, int most);
 
-/* Whether another thread of this process runs, or would if a processor were free. */
-bool busy_others(void);
+/* Whether another thread of this process runs, or would if a processor were free: one that is not of the `count` ids
+ * `but`. */
+bool busy_others(const int *but, int count);
 
 #endif

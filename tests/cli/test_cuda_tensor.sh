@@ -1,8 +1,10 @@
 #!/usr/bin/env bash
-# test_cuda_tensor.sh BENCHCNN: convolutions on the tensor cores: every way of cutting the work is verified in both layouts,
-# in f32, TF32, f16 and bf16, and what the device cannot do is refused in words. On a GPU, or emulated; without either it is skipped.
+# test_cuda_tensor.sh BENCHCNN [SANITIZERS]: convolutions on the tensor cores: every way of cutting the work is verified in both
+# layouts, in f32, TF32, f16 and bf16, and what the device cannot do is refused in words. On a GPU, or emulated; without either it is
+# skipped. Under sanitizers each is run once, by one check: they see what kernels read and write, and the other checks find as much
+# without.
 set -u
-benchcnn=$1
+benchcnn=$1 sanitized=${2:-}
 tmp=$(mktemp -d)
 trap 'rm -rf "$tmp"' EXIT
 fail() { echo "FAILED: $*"; exit 1; }
@@ -11,6 +13,7 @@ fail() { echo "FAILED: $*"; exit 1; }
 verified() { # CASES, then options: so many PASSED, and nothing else
     local cases=$1
     shift
+    [ -z "$sanitized" ] || [ "$1" = --net ] || set -- "$@" --check bound
     "$benchcnn" verify --impl cuda_tensor --seed 1 --quiet "$@" >"$tmp/log" 2>&1 || fail "$*: $(cat "$tmp/log")"
     grep -q "^$cases cases: 0 FAILED $cases PASSED" "$tmp/log" || fail "$*: not $cases PASSED: $(tail -3 "$tmp/log")"
 }

@@ -100,13 +100,25 @@ static void what_is_set_aside_does_not_count(void **state)
     assert_true(busy_stop(&span, 1).seconds < 0.01);
 }
 
+static void *work_by_id(void *id)
+{
+    atomic_store((atomic_int *)id, gettid());
+    return work(NULL);
+}
+
 static void others_are_seen_while_they_run(void **state)
 {
     pthread_t thread;
+    atomic_int id = 0;
     bool seen = false;
-    assert_false(busy_others());
-    assert_int_equal(pthread_create(&thread, NULL, work, NULL), 0);
-    for (int i = 0; i < 5 && !seen; i++) seen = busy_others();
+    assert_false(busy_others(NULL, 0));
+    assert_int_equal(pthread_create(&thread, NULL, work_by_id, &id), 0);
+    while (atomic_load(&id) == 0) sched_yield();
+    const int known = atomic_load(&id);
+    for (int i = 0; i < 5 && !seen; i++) {
+        seen = busy_others(NULL, 0);
+        assert_false(busy_others(&known, 1));
+    }
     pthread_join(thread, NULL);
     assert_true(seen);
 }
