@@ -142,8 +142,8 @@ epoch_row epoch_row_of(const epoch_setting *setting, int64_t number, int64_t epo
     return row;
 }
 
-/* One process is no ranks, sums mostly have no buckets, nothing may be fused, and most types have no loss scale: it stands
- * in no record, and in no table. */
+/* One process is no ranks, sums mostly have no buckets, nothing may be fused, and most types have no loss scale: it
+ * stands in no record, and in no table. */
 static bool unsaid(const field *f, const epoch_row *row)
 {
     const bool of_scale = f->offset == offsetof(epoch_row, setting.loss_scale) ||

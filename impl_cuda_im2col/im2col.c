@@ -6,10 +6,12 @@
 #define SERVES_CONV CUDA_CONVS
 #define SERVES_CONV3D CUDA_OP(CONV3D)
 static const cnn_algorithm algorithms[] = {
-#define KERNELS(name, doc, op, flags, ...) {#name, doc, SERVES_##op, (flags) | CNN_ALGO_EPILOGUES | CNN_ALGO_FUSES, 1, CUCOL_##name},
+#define KERNELS(name, doc, op, flags, ...)                                                                             \
+    {#name, doc, SERVES_##op, (flags) | CNN_ALGO_EPILOGUES | CNN_ALGO_FUSES, 1, CUCOL_##name},
 #include "impl_cuda_im2col/kernels.inc"
 #undef KERNELS
-    {"gemm", "one matrix product by cuBLAS", CUDA_OP(FC), CNN_ALGO_DETERMINISTIC | CNN_ALGO_EPILOGUES | CNN_ALGO_FUSES, 1, CUCOL_gemm},
+    {"gemm", "one matrix product by cuBLAS", CUDA_OP(FC), CNN_ALGO_DETERMINISTIC | CNN_ALGO_EPILOGUES | CNN_ALGO_FUSES,
+     1, CUCOL_gemm},
     {"default", "the one kernel of an operation without a choice", CUDA_POINTWISE_OPS, CNN_ALGO_DETERMINISTIC, 1,
      CUCOL_default},
 };

@@ -16,7 +16,8 @@ enum {
 #define SERVES_FC CUDA_OP(FC)
 #define SERVES_CONV3D CUDA_OP(CONV3D)
 static const cnn_algorithm algorithms[] = {
-#define KERNELS(name, doc, op, flags, ...) {#name, doc, SERVES_##op, (flags) | CNN_ALGO_EPILOGUES | CNN_ALGO_FUSES, 1, ID_##name},
+#define KERNELS(name, doc, op, flags, ...)                                                                             \
+    {#name, doc, SERVES_##op, (flags) | CNN_ALGO_EPILOGUES | CNN_ALGO_FUSES, 1, ID_##name},
 #include "kernels.inc"
 #undef KERNELS
     {"default", "the one kernel of an operation without a choice", CUDA_POINTWISE_OPS, CNN_ALGO_DETERMINISTIC, 1,

@@ -95,7 +95,8 @@ static int find_plan(cnn_trainer *t, int layer, const cnn_problem *problem, cnn_
     inference = inference && depends_on_mode(problem);
     const int known = known_plan(t, layer, dir, mb, inference);
     if (known >= 0) return known;
-    if (cnn_algorithm_pick(t->session, problem, dir, step_algorithm(&t->loop->params, layer, dir), &algorithm, err) != CNN_OK)
+    if (cnn_algorithm_pick(t->session, problem, dir, step_algorithm(&t->loop->params, layer, dir), &algorithm, err) !=
+        CNN_OK)
         return -1;
     const cnn_request request = {.problem = problem, .dir = dir, .algorithm = &algorithm};
     return make_plan(t, layer, &request, mb, inference, err);

@@ -1,4 +1,5 @@
-/* fuse.c: which activations are epilogues of the layer before them: conv or FC, whose output they would change in place. */
+/* fuse.c: which activations are epilogues of the layer before them: conv or FC, whose output they would change in
+ * place. */
 #include "harness/problem/shape.h"
 #include "parts.h"
 
@@ -46,6 +47,7 @@ int composition_fused(const cnn_session *session, const cnn_net *net, const trai
     cnn_problem fused;
     cnn_algorithm algorithm;
     int count = 0;
-    for (int l = 0; l < net->n_layers; l++) count += step_fuses(session, net, params, l, net->batch, &fused, &algorithm);
+    for (int l = 0; l < net->n_layers; l++)
+        count += step_fuses(session, net, params, l, net->batch, &fused, &algorithm);
     return count;
 }

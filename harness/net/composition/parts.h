@@ -138,8 +138,8 @@ cnn_status step_add_fused(cnn_trainer *t, call_list *list, int layer, int64_t mb
 /* fuse.c: a layer's own algorithm, or the one for all. */
 const char *step_algorithm(const trainer_params *params, int layer, cnn_dir dir);
 /* Whether the activation behind a layer is its epilogue: it works in place, and the layer's algorithm takes it. Then
- * that problem, and the same algorithm. The values are the same, bit by bit, but of curved activations in 16 bits, which
- * are rounded once less. */
+ * that problem, and the same algorithm. The values are the same, bit by bit, but of curved activations in 16 bits,
+ * which are rounded once less. */
 bool step_fuses(const cnn_session *session, const cnn_net *net, const trainer_params *params, int layer, int64_t mb,
                 cnn_problem *fused, cnn_algorithm *algorithm);
 /* at[to] += at[from], or a copy; both hold value `value` for mb images. */

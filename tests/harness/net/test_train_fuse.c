@@ -1,12 +1,13 @@
-/* test_train_fuse.c: activations that are epilogues of the layer before them: the same bits as operations of their own, and
- * only where they work in place, behind an algorithm that fuses. */
+/* test_train_fuse.c: activations that are epilogues of the layer before them: the same bits as operations of their own,
+ * and only where they work in place, behind an algorithm that fuses. */
 #include "net_unit.h"
 
 #include <string.h>
 
 enum { BATCH = 6, TRAIN = 20, TEST = 9, EPOCHS = 2 }; /* the last batches are smaller */
 
-/* Two in place behind conv, one behind fc; one behind a pooling, one behind a sum, one behind a value that is read again. */
+/* Two in place behind conv, one behind fc; one behind a pooling, one behind a sum, one behind a value that is read
+ * again. */
 static const char text[] = "input 2 9 9\nconv 4 kernel=3 pad=1\nleaky_relu 0.1\nsave a\nconv 4 kernel=3 pad=1\ntanh\n"
                            "add a\nrelu\nmax_pool kernel=2\nrelu\nconv 3 kernel=2\nsave b\nsigmoid\nadd b\n"
                            "fc 8\nclipped_relu 1.5\nfc 10\nsoftmax_cross_entropy\n";

@@ -134,7 +134,8 @@ static void expect_apart(const cnn_trainer *t)
 static int copies(const call_list *list)
 {
     int count = 0;
-    for (int i = 0; i < list->count; i++) count += list->calls[i].plan < 0 && !list->calls[i].again && !list->calls[i].done;
+    for (int i = 0; i < list->count; i++)
+        count += list->calls[i].plan < 0 && !list->calls[i].again && !list->calls[i].done;
     return count;
 }
 
