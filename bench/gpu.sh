@@ -32,6 +32,7 @@ verify_all() {
         verify "${impl}_ops" --impl "$impl:*" --op all
         # shellcheck disable=SC2046  # several words on purpose
         verify "${impl}_conv" --impl "$impl:*" --op conv $(problems thesis awnn_table1 odd dilated)
+        verify "${impl}_epilogues" --impl "$impl:*" --op conv,fc --dir FWD --epilogue add+relu --layout all
         verify "${impl}_net" --impl "$impl" --net thesis
     done
     for net in thesis small; do verify "cuda_fused_$net" --impl cuda_fused --net $net; done
@@ -70,6 +71,7 @@ sanitized() {
                 'deconv --no-bias --problem mb2ic3ih7oc5kh3ph1 --problem mb2ic64ih7oc24kh3ph1'; do
                 echo "verify --impl $impl --op $op --dtype f16,bf16:bf16:f32 $checked"
             done
+            echo "verify --impl $impl --op conv --dir FWD --epilogue add+relu $few --layout nchw,nhwc --dtype f32,bf16 $checked"
             ;;
         esac
         for op in conv deconv conv3d fc,pool,act loss,dropout,add,concat,batchnorm,optimizer; do echo "verify --impl $impl:* --op $op $checked"; done
