@@ -54,7 +54,7 @@ typedef struct verify_options {
     size_t most_workspace;  /* one that asks for more is SKIPPED; 0: as much as there is room for */
     bool all_bits;          /* the determinism check also asks about batch position and contexts */
     bool recompute;         /* of a network: as trainer_params has it */
-    bool no_fuse;           /* likewise */
+    bool fuse;              /* likewise */
     bool sums;              /* behind the checks, a result `sums`: how a result was added up (summation/) */
     verify_failed *failed;  /* (optional) gets the arrays of wrong results */
     void *failed_user;

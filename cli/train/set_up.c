@@ -42,7 +42,7 @@ cnn_status train_read_options(train *t, cnn_error *err)
                                  .no_graph = o->no_graph,
                                  .ranks = t->ranks,
                                  .bucket = o->bucket,
-                                 .no_fuse = o->no_fuse,
+                                 .fuse = o->fuse,
                                  .host_data = strcmp(o->data_on, "host") == 0,
                                  .recompute = o->recompute,
                                  .shift = o->shift,

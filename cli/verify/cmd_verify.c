@@ -41,7 +41,7 @@ static cnn_status read_options(verification *v, cnn_error *err)
     v->settings = (verify_options){.checks = checks,
                                    .sums = o->sums,
                                    .recompute = o->recompute,
-                                   .no_fuse = o->no_fuse,
+                                   .fuse = o->fuse,
                                    .seed = (uint64_t)o->seed,
                                    .reference_threads = params.threads,
                                    .reference_flops = o->reference_flops,

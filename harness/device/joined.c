@@ -171,6 +171,7 @@ static void put_algorithm(joined *j, const cnn_algorithm *a, int64_t id)
         row->flags = (row->flags & flags & all) | ((row->flags | flags) & ~all);
         if (b->algorithms[i].amplification > row->amplification) row->amplification = b->algorithms[i].amplification;
     }
+    row->flags &= ~(uint32_t)CNN_ALGO_FUSES; /* B would do what A cannot fuse: all of the layer */
 }
 
 static bool put_knobs(joined *j)

@@ -37,7 +37,7 @@ typedef struct trainer_params {
     cnn_optimizer_desc optimizer; /* kind and rates; `t` and `count` are filled in here */
     uint64_t seed;                /* of the shuffling */
     bool no_graph;                /* launch every operation of every step, even where a step could be captured */
-    bool no_fuse;                 /* activations stay operations of their own, behind conv and FC that could do them */
+    bool fuse;                    /* conv and FC do the activations behind them, where they can: trainer_fused() */
     bool host_data;               /* the images stay in host memory */
     bool recompute;               /* values are computed again in the backward pass where that saves memory */
     int64_t workers;              /* above 0: exemplar parallelism, see cnn/train.h */

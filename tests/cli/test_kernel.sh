@@ -45,6 +45,7 @@ says 0 'conv +0 +0 +20 ' verify --kernel $kernels/conv.c:conv --args $conv --fuz
 says 0 ' 1 PASSED' verify --kernel $kernels/conv.c:conv --args $conv --impl kernel+cpu --net thesis
 changed wrong 's/i < kh/i < kh - 1/'
 says 1 'conv1.*FAILED|1 FAILED' verify --kernel "$tmp/wrong.c:conv" --args $conv --impl kernel+cpu --net thesis
+says 1 'conv1.*FAILED|1 FAILED' verify --kernel "$tmp/wrong.c:conv" --args $conv --impl kernel+cpu --net thesis --fuse
 says 0 'conv2 +FWD +kernel:conv' train --kernel $kernels/conv.c:conv --args $conv --impl kernel+cpu --net thesis --images 60,20 --batch 20 \
     --data synthetic --profile --quiet
 says 0 'kernel:conv' list --kernel $kernels/conv.c:conv --args $conv

@@ -29,7 +29,7 @@ static cnn_status trained_gradient(void *user, const cnn_net *net, const double 
     const trainer_params settings = {.algorithm = t->algorithm,
                                      .optimizer = {.kind = CNN_SGD},
                                      .recompute = t->options->recompute,
-                                     .no_fuse = t->options->no_fuse,
+                                     .fuse = t->options->fuse,
                                      .loss_scale = vf_net_loss_scale(net),
                                      .workers = verify_net_workers(trainer_row(t->session, t->algorithm), net->batch)};
     cnn_problem types = {.op = CNN_OP_CONV};

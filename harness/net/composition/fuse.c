@@ -1,5 +1,6 @@
 /* fuse.c: which activations are epilogues of the layer before them: conv or FC, whose output they would change in
  * place. */
+#include "harness/cnn/half.h"
 #include "harness/problem/shape.h"
 #include "parts.h"
 
@@ -21,6 +22,8 @@ static bool fused_problem(const cnn_net *net, int layer, int64_t mb, cnn_problem
     const int value = net->layers[layer].output;
     if (act->problem.op != CNN_OP_ACT || act->inputs[0] != value || act->output != value) return false;
     const cnn_epilogue e = {.act = act->problem.u.act.kind, .alpha = act->problem.u.act.alpha};
+    /* A sum that is stored in 16 bits, and then changed, is rounded twice: only these come to the same. */
+    if (cnn_is_half(net->type.dtype) && e.act != CNN_ACT_RELU && e.act != CNN_ACT_CLIPPED_RELU) return false;
     if (problem->op == CNN_OP_FC)
         problem->u.fc.epilogue = e;
     else
@@ -34,7 +37,7 @@ bool step_fuses(const cnn_session *session, const cnn_net *net, const trainer_pa
     cnn_error refused;
     cnn_algorithm own;
     const char *name = step_algorithm(params, layer, CNN_FWD);
-    if (params->no_fuse || !fused_problem(net, layer, mb, fused)) return false;
+    if (!params->fuse || !fused_problem(net, layer, mb, fused)) return false;
     const cnn_problem plain = cnn_net_problem(net, layer, mb, false);
     if (cnn_algorithm_pick(session, &plain, CNN_FWD, name, &own, &refused) != CNN_OK) return false;
     if (!(own.flags & CNN_ALGO_EPILOGUES) || !(own.flags & CNN_ALGO_FUSES)) return false;

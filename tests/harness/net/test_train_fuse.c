@@ -44,8 +44,8 @@ static void test_the_same_bits(void **state)
     if (!open_session(&session, 2)) skip();
     for (size_t i = 0; i < sizeof ways / sizeof ways[0]; i++) {
         cnn_network *n = build_net(text, ways[i].dtype, ways[i].layout, BATCH);
-        const trainer_params apart = {.recompute = ways[i].recompute, .no_fuse = true},
-                             together = {.recompute = ways[i].recompute};
+        const trainer_params apart = {.recompute = ways[i].recompute},
+                             together = {.recompute = ways[i].recompute, .fuse = true};
         const size_t elem = ways[i].dtype == CNN_F64 ? sizeof(double) : sizeof(float);
         int none, some;
         void *plain = train(&session, n, &data, apart, &none), *fused = train(&session, n, &data, together, &some);
@@ -85,8 +85,8 @@ static void test_who_fuses(void **state)
             off = list[i].name, list[i].flags &= ~(uint32_t)CNN_ALGO_FUSES;
     if (off == NULL) fail_msg("no algorithm of conv fuses");
     session.impl = impl;
-    const trainer_params all = {.algorithm = off}, first = {.pick = only_one, .pick_user = (void *)(uintptr_t)off},
-                         naive = {.algorithm = "naive"};
+    const trainer_params all = {.algorithm = off, .fuse = true}, naive = {.algorithm = "naive", .fuse = true},
+                         first = {.pick = only_one, .pick_user = (void *)(uintptr_t)off, .fuse = true};
     assert_int_equal(trainer_fused(&session, n, &all), 1); /* fc */
     assert_int_equal(trainer_fused(&session, n, &naive), 3);
     const int others = trainer_fused(&session, n, &first);
