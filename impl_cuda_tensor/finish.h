@@ -5,6 +5,7 @@
 #ifndef IMPL_CUDA_TENSOR_FINISH_H
 #define IMPL_CUDA_TENSOR_FINISH_H
 
+#include "harness/cuda/activation.h"
 #include "impl_cuda_tensor/asm.h"
 #include "impl_cuda_tensor/tensor.h"
 
@@ -30,11 +31,9 @@ template <int N> __device__ inline void activate(const cutensor_finish &f, float
         for (int i = 0; i < N; i++) sum[i] = positive_part(sum[i]);
         return;
     }
+    const act_line<float> line = {CNN_ACT_SCALE, f.down, f.up, f.top};
 #pragma unroll
-    for (int i = 0; i < N; i++) {
-        const float low = f.down == 0 ? 0.0f : f.down * sum[i], high = f.up * sum[i];
-        sum[i] = sum[i] <= 0 ? low : high >= f.top ? f.top : high;
-    }
+    for (int i = 0; i < N; i++) sum[i] = line(sum[i]);
 }
 
 } // namespace
