@@ -11,7 +11,7 @@
 #include "verify/oracle/compare.h"
 #include "verify/oracle/guard.h"
 
-enum { JUDGE_TOUCHED = 64, JUDGE_SPOILED = 64, JUDGE_STEP = 4 * CNN_ALIGN };
+enum { JUDGE_ALWAYS = 3, JUDGE_TOUCHED = 64, JUDGE_SPOILED = 64, JUDGE_STEP = 4 * CNN_ALIGN };
 
 /* hands.c: reads, writes and fills a device's memory without the implementation that is judged: by one of the harness's
  * own for the same kind of device. So what a plug-in puts off until its results are fetched, or does ahead when its

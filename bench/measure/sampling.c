@@ -29,7 +29,7 @@ void sampling_add(sampling *s, double seconds)
 
 bool sampling_done(const sampling *s)
 {
-    if (s->count == 0) return false;
+    if (s->count == 0 || (s->count < SAMPLING_FEWEST && s->spent < SAMPLING_PATIENCE)) return false;
     return (s->known && s->spent >= s->rules.min_time) || s->spent >= s->rules.max_time || s->count >= SAMPLING_MOST;
 }
 

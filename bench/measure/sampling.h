@@ -1,6 +1,8 @@
 /* sampling.h: when enough samples have been taken. It knows no clock and no device: it is told each sample and what the
- * taking cost, and says whether to go on; so it can be tried with any stream of numbers. It always wants a first sample
- * and always comes to an end: by what is known, by time spent, or, should every clock stand still, by their number. */
+ * taking cost, and says whether to go on; so it can be tried with any stream of numbers. It always wants a first sample,
+ * and SAMPLING_FEWEST where these take no longer than SAMPLING_PATIENCE seconds, whatever the most time: one run that is
+ * right says little. It always comes to an end: by what is known, by time spent, or, should every clock stand still, by
+ * their number. */
 #ifndef BENCH_MEASURE_SAMPLING_H
 #define BENCH_MEASURE_SAMPLING_H
 
@@ -21,7 +23,9 @@ typedef struct sampling {
     int look_at;  /* the number of samples at which to look again */
 } sampling;
 
-enum { SAMPLING_LEAST = 6, SAMPLING_MOST = 200000 };
+/* LEAST: to say how well the median is known. */
+enum { SAMPLING_FEWEST = 3, SAMPLING_LEAST = 6, SAMPLING_MOST = 200000 };
+enum { SAMPLING_PATIENCE = 1 };
 
 /* Room for one more sample: call it before taking one. */
 cnn_status sampling_reserve(sampling *s, cnn_error *err);

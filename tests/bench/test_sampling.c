@@ -101,14 +101,21 @@ static void a_clock_that_stands_still_ends_and_is_marked(void **state)
     sampling_free(&s);
 }
 
-static void there_is_always_a_sample(void **state)
+static double slow(int i, cnn_rng *rng) { return 0.7; }
+static double slowest(int i, cnn_rng *rng) { return 2.0; }
+
+static void there_are_always_some_samples_unless_they_take_long(void **state)
 {
     static const sampling_rules none = {0, 0, 0};
+    static stream *const of[] = {steady, slow, slowest};
+    static const int wanted[] = {3, 2, 1};
     sampling s;
-    const bench_stats stats = run(steady, none, 0, &s);
-    assert_int_equal(stats.count, 1);
-    assert_true(stats.marks & BENCH_FEW && bench_noisy(&stats));
-    sampling_free(&s);
+    for (int k = 0; k < 3; k++) {
+        const bench_stats stats = run(of[k], none, 0, &s);
+        assert_int_equal(stats.count, wanted[k]);
+        assert_true(stats.marks & BENCH_FEW && bench_noisy(&stats));
+        sampling_free(&s);
+    }
 }
 
 static void a_slow_run_ends_by_its_time(void **state)
@@ -156,7 +163,7 @@ int main(void)
         cmocka_unit_test(two_modes_widen_the_interval_or_are_marked),
         cmocka_unit_test(one_outlier_is_counted_and_moves_nothing),
         cmocka_unit_test(a_clock_that_stands_still_ends_and_is_marked),
-        cmocka_unit_test(there_is_always_a_sample),
+        cmocka_unit_test(there_are_always_some_samples_unless_they_take_long),
         cmocka_unit_test(a_slow_run_ends_by_its_time),
         cmocka_unit_test(the_interval_holds_the_median),
     };
