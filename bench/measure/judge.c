@@ -223,7 +223,8 @@ cnn_status judge_run(judge *j, double seconds, cnn_error *err)
     j->count.runs++;
     j->run_s += seconds;
     if (has_failed(j) || in_place(j)) return CNN_OK; /* what is updated in place is judged at its last run */
-    if (j->sums && (j->count.runs <= JUDGE_ALWAYS || chosen(j, j->projection_s, 0.5))) status = project(j, &suspect, err);
+    if (j->sums && (j->count.runs <= JUDGE_ALWAYS || chosen(j, j->projection_s, 0.5)))
+        status = project(j, &suspect, err);
     double *cost = j->fresh >= 0 ? &j->fresh_s : &j->whole_s;
     if (status != CNN_OK || !(suspect || chosen(j, *cost, 0.1))) return status;
     const double start = cnn_now();

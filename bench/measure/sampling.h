@@ -1,8 +1,8 @@
 /* sampling.h: when enough samples have been taken. It knows no clock and no device: it is told each sample and what the
- * taking cost, and says whether to go on; so it can be tried with any stream of numbers. It always wants a first sample,
- * and SAMPLING_FEWEST where these take no longer than SAMPLING_PATIENCE seconds, whatever the most time: one run that is
- * right says little. It always comes to an end: by what is known, by time spent, or, should every clock stand still, by
- * their number. */
+ * taking cost, and says whether to go on; so it can be tried with any stream of numbers. It always wants a first
+ * sample, and SAMPLING_FEWEST where these take no longer than SAMPLING_PATIENCE seconds, whatever the most time: one
+ * run that is right says little. It always comes to an end: by what is known, by time spent, or, should every clock
+ * stand still, by their number. */
 #ifndef BENCH_MEASURE_SAMPLING_H
 #define BENCH_MEASURE_SAMPLING_H
 

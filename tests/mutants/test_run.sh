@@ -28,7 +28,8 @@ mutant same <<<"exec '$benchcnn' \"\$@\""
 mutant caught <<<"$(record exact FAILED); $(record bound PASSED); exit 1"
 mutant mistrusted <<<"$(record bound MISTRUSTED); exit 1"
 mutant crash <<<'kill -SEGV $$'
-mutant hang <<<'exec sleep 1000'
+mutant slow <<<'exec sleep 1000'
+mutant hang <<<"$(record survival FAILED | sed 's/so it is/it did not finish/'); exit 1"
 mutant usage <<<'echo "benchcnn: bad option" >&2; exit 2'
 mutant nothing <<<'echo "benchcnn: no GPU" >&2; exit 3'
 mutant silent <<<'exit 1'
@@ -41,6 +42,8 @@ expect 0 $'^caught\tcaught\texact\tbound$' caught
 expect 0 '^so it is' caught
 expect 0 $'^mistrusted\tcaught\tbound\t$' mistrusted
 expect 0 $'^crash\tcrash' crash
+expect 1 $'^slow\tbroken' slow
+expect 1 'did not end within 5 s' slow
 expect 0 $'^hang\thang' hang
 expect 1 $'^usage\tbroken' usage
 expect 1 'ended with status 2: benchcnn: bad option' usage
