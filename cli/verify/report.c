@@ -238,22 +238,26 @@ void report_malformed(verify_report *r, cnn_op op, const char *text, const char 
 /* Random problems are MISTRUSTED now and then; of chosen ones that is no success. */
 static void print_counts(const verify_report *r, FILE *to)
 {
+    enum { HANG = 2 };
     const verify_sums *sums = r->sums;
+    char line[512];
     int64_t all = 0;
     for (int state = 0; state <= VERIFY_FAILED; state++) all += sums->cases[state];
-    fprintf(to, "%lld ", (long long)all);
-    if (r->asked > 0 && r->asked < INT64_MAX) fprintf(to, "of %lld ", (long long)r->asked);
-    fprintf(to, "cases:");
+    snprintf(line, sizeof line, "%lld ", (long long)all);
+    if (r->asked > 0 && r->asked < INT64_MAX) cnn_append(line, sizeof line, "of %lld ", (long long)r->asked);
+    cnn_append(line, sizeof line, "cases:");
     for (int state = VERIFY_FAILED; state >= 0; state--)
         if (sums->cases[state] > 0 || state == VERIFY_PASSED || state == VERIFY_FAILED)
-            fprintf(to, " %lld %s", (long long)sums->cases[state], verify_state_name((verify_state)state));
-    if (sums->malformed > 0) fprintf(to, ", %lld refused", (long long)sums->malformed);
-    fprintf(to, " (seed %lld", (long long)r->options->seed);
-    if (r->asked > 0) fprintf(to, ", %.1f s", cnn_now() - r->started);
-    fprintf(to, ")\n");
+            cnn_append(line, sizeof line, " %lld %s", (long long)sums->cases[state],
+                       verify_state_name((verify_state)state));
+    if (sums->malformed > 0) cnn_append(line, sizeof line, ", %lld refused", (long long)sums->malformed);
+    cnn_append(line, sizeof line, " (seed %lld", (long long)r->options->seed);
+    if (r->asked > 0) cnn_append(line, sizeof line, ", %.1f s", cnn_now() - r->started);
+    table_print_to(to, HANG, "%s)\n", line);
     if (sums->cases[VERIFY_MISTRUSTED] > 0 && r->asked == 0)
-        fprintf(to, "MISTRUSTED is no success: those results would come out so whatever the kernel does; try another "
-                    "--seed\n");
+        table_print_to(to, HANG,
+                       "MISTRUSTED is no success: those results would come out so whatever the kernel does; try "
+                       "another --seed\n");
 }
 
 int report_summary(verify_report *r)
