@@ -45,8 +45,8 @@ typedef struct measure_params {
     void *in_hand_user;
     bool samples;             /* candidates.h: all samples into the record */
     const bench_peaks *peaks; /* (optional) candidates.h: the ceilings for floor_s and share */
-    /* (optional) candidates.h: a figure is beyond a ceiling: measures these anew, once, where they are kept ones or in
-     * doubt. */
+    /* (optional) candidates.h: a figure is beyond a ceiling: measures these anew, a few times a run at most, where they
+     * are kept ones or in doubt. */
     cnn_status (*peaks_again)(void *user, cnn_error *err);
     void *peaks_user;
 } measure_params;

@@ -96,13 +96,15 @@ static peak_plan plan_of(const bench *b)
 /* Of all devices; what plug-ins tell of theirs is neither kept nor asked here. */
 static cnn_status measure_again(void *user, cnn_error *err)
 {
+    enum { MOST = 6 };
     bench *b = user;
     const peak_plan plan = plan_of(b);
     bool doubted = b->sums->ceilings_age > 0;
     cnn_status status = CNN_OK;
     for (int i = 0; i < b->peaks.count; i++) doubted = doubted || b->peaks.list[i].marks != 0;
-    if (!doubted || b->sums->ceilings_again) return CNN_OK;
-    b->sums->ceilings_again = true;
+    if (!doubted || b->sums->ceilings_again >= MOST) return CNN_OK;
+    b->sums->ceilings_again++;
+    b->sums->ceilings_age = 0;
     if (!b->options->quiet) fprintf(stderr, "ceilings: a figure is beyond one: they are measured again\n");
     for (int i = 0; status == CNN_OK && i < b->sessions.count; i++)
         if (cli_first_of_device(&b->sessions, i)) {

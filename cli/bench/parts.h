@@ -32,8 +32,9 @@ typedef struct bench_sums {
     int64_t timed, wrong, failed, too_short, unsupported, kept; /* kept: of these, by an earlier command */
     cnn_error refusal;                                          /* of a --problem that was asked for by name */
     int64_t ceilings_begun;
-    bool ceilings_done, ceilings_again; /* again: measured anew, since a figure was beyond one */
-    double ceilings_age;                /* of those that an earlier command measured, in seconds; 0: there are none */
+    bool ceilings_done;
+    int ceilings_again;  /* how often they were measured anew, since a figure was beyond one */
+    double ceilings_age; /* of those that an earlier command measured, in seconds; 0: there are none */
     int n_ceilings;
     bench_peak ceilings[BENCH_CEILINGS_MAX];
     unsigned marks;             /* over ranks: of all figures shown */
