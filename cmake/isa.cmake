@@ -17,6 +17,9 @@ function(benchcnn_isa target file)
   string(REPLACE base avx512 avx512 ${file})
   target_sources(${target} PRIVATE ${avx2} ${avx512})
   set_source_files_properties(${avx2} PROPERTIES COMPILE_OPTIONS "${flags};-mavx2;-mfma")
-  set_source_files_properties(${avx512} PROPERTIES COMPILE_OPTIONS
-    "${flags};-mavx2;-mfma;-mavx512f;-mavx512vl;-mavx512dq;-mavx512bw;${ARGN}")
+  set(wide -mavx512f -mavx512vl -mavx512dq -mavx512bw ${ARGN})
+  if(BENCHCNN_AVX512_BY_AVX2 AND NOT file MATCHES "fused|whole|peaks") # these name AVX-512's instructions, or measure them
+    set(wide -O2 -Wno-psabi) # -O3 takes minutes to put 32 wide registers into 16 small ones
+  endif()
+  set_source_files_properties(${avx512} PROPERTIES COMPILE_OPTIONS "${flags};-mavx2;-mfma;${wide}")
 endfunction()

@@ -1,5 +1,6 @@
 # Compiler settings that every target shares: the interface target benchcnn_flags.
 option(BENCHCNN_WERROR "treat warnings as errors (CI does)" OFF)
+option(BENCHCNN_AVX512_BY_AVX2 "for tests: AVX-512's kernels as AVX2 code, for a processor that has no AVX-512; slow" OFF)
 set(BENCHCNN_SANITIZE "" CACHE STRING "sanitizers, e.g. address,undefined or thread")
 
 set(CMAKE_C_STANDARD 11)
@@ -16,7 +17,7 @@ target_include_directories(benchcnn_flags INTERFACE ${PROJECT_SOURCE_DIR})
 # POSIX names (clock_gettime, pthread, fsync); no fast-math anywhere; no contraction that the source does not ask for,
 # so that a kernel's arithmetic is what its text says on every compiler. (On a GPU nvcc contracts: a fused multiply-add
 # is what its peak is counted in, and rounds once instead of twice.)
-target_compile_definitions(benchcnn_flags INTERFACE _GNU_SOURCE)
+target_compile_definitions(benchcnn_flags INTERFACE _GNU_SOURCE $<$<BOOL:${BENCHCNN_AVX512_BY_AVX2}>:BENCHCNN_AVX512_BY_AVX2>)
 # Nothing replaces a function of another name at run time: calls within a file may be inlined.
 set(BENCHCNN_COMPILE_OPTIONS -ffp-contract=off -fno-semantic-interposition)
 set(BENCHCNN_WARNINGS -Wall -Wextra -Wshadow -Wcast-qual -Wpointer-arith)

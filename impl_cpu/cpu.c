@@ -89,14 +89,14 @@ static void put_core(cnn_put_fn *put, void *user)
 {
     char text[256];
     const char *core = openblas_get_corename(), *before = cpu_blas_before(), *set = getenv("OPENBLAS_CORETYPE");
-    const char *wanted = cpu_blas_wanted(core, cpu_isa_best());
+    const char *wanted = cpu_blas_wanted(core, cpu_isa_own());
     put(user, "openblas_core", core);
     if (before != NULL) put(user, "openblas_core_before", before);
     if (wanted == NULL || (before == NULL && set != NULL && set[0] != '\0')) return;
     snprintf(text, sizeof text,
              "OpenBLAS runs its kernels for %.32s on a processor with %s, matrix products are slower than they can be: "
              "%s%s",
-             core, cpu_isa_name(cpu_isa_best()),
+             core, cpu_isa_name(cpu_isa_own()),
              before != NULL ? "install a newer OpenBLAS" : "set OPENBLAS_CORETYPE=", before != NULL ? "" : wanted);
     put(user, CNN_WARNING "openblas_core", text);
 }

@@ -14,7 +14,11 @@
 
 #if defined(__x86_64__)
 #define CPU_TARGET_AVX2 __attribute__((target("avx2,fma")))
+#ifdef BENCHCNN_AVX512_BY_AVX2
+#define CPU_TARGET_AVX512 CPU_TARGET_AVX2
+#else
 #define CPU_TARGET_AVX512 __attribute__((target("avx2,fma,avx512f,avx512vl,avx512dq,avx512bw")))
+#endif
 #else
 #define CPU_TARGET_AVX2
 #define CPU_TARGET_AVX512

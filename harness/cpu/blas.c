@@ -48,7 +48,7 @@ void cpu_blas_restart(char **argv)
     if (symbol == NULL || length <= 0 || is_set(CORETYPE) || is_set(BEFORE)) return;
     program[length] = '\0';
     memcpy(&core_name, &symbol, sizeof core_name);
-    const char *core = core_name(), *wanted = cpu_blas_wanted(core, cpu_isa_best());
+    const char *core = core_name(), *wanted = cpu_blas_wanted(core, cpu_isa_own());
     if (wanted == NULL || setenv(BEFORE, core, 1) != 0) return;
     if (setenv(CORETYPE, wanted, 1) == 0) execv(program, argv);
     unsetenv(CORETYPE); /* it could not be started: OpenBLAS stays as it is, and the figures say so */

@@ -14,7 +14,7 @@ static bool has_f16c(void)
 }
 #endif
 
-static cpu_isa find_best(void)
+static cpu_isa find_own(void)
 {
 #if defined(__x86_64__) && defined(__GNUC__)
     __builtin_cpu_init();
@@ -29,11 +29,19 @@ static cpu_isa find_best(void)
 }
 
 /* Found once, as the program is loaded: a virtual machine may take 15 us for cpuid, and inner loops ask. */
-static cpu_isa best = CPU_ISA_BASE;
+static cpu_isa own = CPU_ISA_BASE;
 
-__attribute__((constructor(101))) static void find_at_load(void) { best = find_best(); }
+__attribute__((constructor(101))) static void find_at_load(void) { own = find_own(); }
 
-cpu_isa cpu_isa_best(void) { return best; }
+cpu_isa cpu_isa_own(void) { return own; }
+
+cpu_isa cpu_isa_best(void)
+{
+#ifdef BENCHCNN_AVX512_BY_AVX2
+    if (own == CPU_ISA_AVX2) return CPU_ISA_AVX512;
+#endif
+    return own;
+}
 
 const char *cpu_isa_name(cpu_isa isa)
 {

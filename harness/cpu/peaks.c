@@ -96,7 +96,7 @@ static void touch(void *arg, int64_t task, int worker)
 
 static cnn_status open_fma(const peak_row *row, peak_work *w, cnn_peak *peak, cnn_error *err)
 {
-    if (row->isa > cpu_isa_best() || kernels_of(row->isa)->lanes_f32 != 4 << (int)row->isa)
+    if (row->isa > cpu_isa_own() || kernels_of(row->isa)->lanes_f32 != 4 << (int)row->isa)
         return CNN_FAIL(err, CNN_UNSUPPORTED, "this processor has no %s", cpu_isa_name(row->isa));
     w->kernels = kernels_of(row->isa);
     peak->unit = CNN_PEAK_FLOPS;
@@ -150,7 +150,7 @@ static char *allocate(size_t bytes)
 static cnn_status open_memory(const peak_row *row, peak_work *w, cnn_peak *peak, cnn_error *err)
 {
     const int arrays = arrays_of(row->kind);
-    w->kernels = kernels_of(cpu_isa_best());
+    w->kernels = kernels_of(cpu_isa_own());
     w->share = share_of(row->level, w->threads, arrays) / CPU_PEAK_READ_BYTES * CPU_PEAK_READ_BYTES;
     if (w->share == 0)
         return CNN_FAIL(err, CNN_UNSUPPORTED, "no L%d cache whose bandwidth could be told apart", row->level);

@@ -122,8 +122,8 @@ extern const fused_kernels fused_base, fused_avx2, fused_avx512;
 static inline const fused_kernels *fused_kernels_for(cpu_isa isa)
 {
 #if defined(__x86_64__)
-    if (isa == CPU_ISA_AVX512) return &fused_avx512;
-    if (isa == CPU_ISA_AVX2) return &fused_avx2;
+    if (isa == CPU_ISA_AVX512 && cpu_isa_own() == CPU_ISA_AVX512) return &fused_avx512;
+    if (isa >= CPU_ISA_AVX2) return &fused_avx2;
 #endif
     (void)isa;
     return &fused_base;

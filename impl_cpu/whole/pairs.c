@@ -25,8 +25,8 @@ static pairs_job job_of(const cpu_context *cpu, const cnn_problem *problem)
     pairs_job t = {.d = whole_conv(problem), .kernel = &pairs_base};
     const cnn_conv_desc *d = &t.d;
 #if defined(__x86_64__)
-    if (cpu->isa == CPU_ISA_AVX2) t.kernel = &pairs_avx2;
-    if (cpu->isa == CPU_ISA_AVX512) t.kernel = &pairs_avx512;
+    if (cpu->isa >= CPU_ISA_AVX2) t.kernel = &pairs_avx2;
+    if (cpu->isa == CPU_ISA_AVX512 && cpu_isa_own() == CPU_ISA_AVX512) t.kernel = &pairs_avx512;
 #endif
     (void)cpu;
     t.icp = cpu_ceil_div(d->ic / d->g, 2) * 2;

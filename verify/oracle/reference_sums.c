@@ -32,7 +32,7 @@ __attribute__((target("avx512f"))) static void add_avx512(const vf_sums *s) { ad
 
 void vf_add_sums(const vf_sums *s)
 {
-    switch (cpu_isa_best()) {
+    switch (cpu_isa_own()) {
     case CPU_ISA_AVX512:
         add_avx512(s);
         break;
