@@ -1,6 +1,7 @@
 /* The reference against the formula of cnn.h taken literally: every output, every tap, asked one by one. */
 #include "tests/problem_unit.h"
 
+#include "harness/base/rng.h"
 #include "verify/engine.h"
 #include "verify/oracle/element.h"
 
@@ -175,6 +176,27 @@ static void small_examples(void **state)
     assert_near(w1, 0.5 - 0.001 * 0.1 / (0.1 + 1e-8)); /* the first step of Adam has the size of the rate */
 }
 
+/* The sum over many images is as good as one rounding: Neumaier's sum (1974) of the same losses. */
+static void a_sum_over_many_images(void **state)
+{
+    enum { IMAGES = 65522 };
+    static double x[IMAGES], labels[IMAGES], y[IMAGES];
+    const double none = 0.0;
+    double sum = 0.0, lost = 0.0, loss, hits;
+    cnn_rng rng = rng_stream(5, 0);
+    for (int n = 0; n < IMAGES; n++) {
+        x[n] = rng_real(&rng, -20.0, 20.0);
+        const double term = (x[n] - 1.0) * (x[n] - 1.0) / 2.0, next = sum + term;
+        lost += sum >= term ? sum - next + term : term - next + sum;
+        sum = next;
+    }
+    run(CNN_OP_LOSS, "quadratic:mb65522ic1", CNN_FWD, (const double *[]){x, labels, NULL, &none, &none},
+        (double *[]){NULL, NULL, y, &loss, &hits});
+    assert_true(fabs(sum - (sum + lost)) > 0x1p-50 * sum); /* added up in double it is off by more */
+    assert_true(fabs(loss - (sum + lost)) <= 0x1p-52 * sum);
+    assert_true(hits == IMAGES);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -182,6 +204,7 @@ int main(void)
         cmocka_unit_test(strides_past_the_image),
         cmocka_unit_test(threads_change_nothing),
         cmocka_unit_test(small_examples),
+        cmocka_unit_test(a_sum_over_many_images),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -56,7 +56,8 @@ static void forward(const vf_call *call, const cnn_loss_desc *d)
     const double *x = vf_in(call, "x"), *labels = vf_in(call, "labels");
     const double *loss0 = vf_in(call, "loss_sum"), *correct0 = vf_in(call, "correct");
     vf_out y = vf_output(call, "y"), loss_sum = vf_output(call, "loss_sum"), correct = vf_output(call, "correct");
-    double loss = *loss0, magnitude = fabs(*loss0), hits = *correct0, most = 0.0;
+    long double loss = *loss0; /* not to round once an image: check_gradient.c takes differences of it */
+    double magnitude = fabs(*loss0), hits = *correct0, most = 0.0;
     for (int64_t n = 0; n < d->mb; n++) {
         const double *row = x + n * d->ic;
         const int64_t label = (int64_t)labels[n];
@@ -70,7 +71,7 @@ static void forward(const vf_call *call, const cnn_loss_desc *d)
     }
     /* the total is a double whatever the type: each image adds a rounding of 2^-53, in f32 problems 2^-29 of theirs */
     const double images = ldexp((double)d->mb, d->t.dtype == CNN_F64 ? 0 : -29);
-    vf_put(&loss_sum, 0, loss, magnitude, most + VF_ROUND_LOG + images);
+    vf_put(&loss_sum, 0, (double)loss, magnitude, most + VF_ROUND_LOG + images);
     vf_put(&correct, 0, hits, hits, 0.0);
 }
 
