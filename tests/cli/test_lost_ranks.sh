@@ -25,7 +25,7 @@ kill_one() { # WHAT FILE ARGUMENTS...
     timeout 60 "$mpirun" -n "$many" "$benchcnn" "$@" --out "$file" >"$tmp/out" 2>"$tmp/err" &
     launcher=$!
     sleep "$(awk "BEGIN {print $RANDOM / 32768 * ${seconds[$what]}}")"
-    mapfile -t pids < <(pgrep -P "$(pgrep -P $launcher || echo 0)")
+    mapfile -t pids < <(under=$(pgrep -P $launcher) && pgrep -P "$under")
     [ "${#pids[@]}" -eq "$many" ] && kill -KILL "${pids[RANDOM % many]}" 2>/dev/null && sent=1
     wait $launcher
     status=$?
