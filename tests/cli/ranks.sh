@@ -1,5 +1,5 @@
 # shellcheck shell=bash disable=SC2034,SC2054,SC2154  # variables are theirs or cli.sh's; commas are an option's
-# ranks.sh, sourced by the tests of training over ranks: their arguments, a network, how ranks are started.
+# ranks.sh, sourced by the tests over ranks: a network and its arguments, how ranks are started, what is compared.
 # shellcheck source-path=SCRIPTDIR
 . "$(dirname "$0")/cli.sh"
 cc=$2 mpi=$3 mpirun=$4
@@ -19,3 +19,26 @@ ranks() { # NUMBER ARGUMENTS...: the program on so many ranks
     shift
     timeout 60 "$mpirun" -n "$number" "$benchcnn" "$@" >"$tmp/out" 2>"$tmp/err"
 }
+
+# ---- Curves.
+losses() { grep -h '"kind":"losses"' "$1" | grep -o '\[[^]]*\]' | tr -d '[]' | tr ',' '\n'; }
+tested() { grep -h '"kind":"epoch"' "$1" | grep -o '"test_loss":[^,]*' | cut -d: -f2; }
+# close_to WHAT A B SHARE: two lists of numbers, as long, each within a share of the other.
+close_to() {
+    paste "$2" "$3" | awk -v share="$4" 'NF != 2 || !(($1 - $2) ^ 2 <= (share * $1) ^ 2) {bad = 1} END {exit bad || NR == 0}' ||
+        fail "$1: losses differ: $(paste "$2" "$3" | tr '\n' ';')"
+}
+
+# ---- Pieces.
+# What records of a kind tell, but for who made them, sorted; the counts of random cases.
+told() { # KIND FILE
+    grep "^{\"kind\":\"$1\"" "$2" | sed -E 's/,"host":.*/}/; s/"threads":[0-9]+,//; s/ --threads [0-9]+//; s/"number":[0-9]+,//' | sort
+}
+counts() { grep '^{"kind":"fuzz"' "$1" | sort; }
+count() { grep -c "^{\"kind\":\"$2\"" "$1" 2>/dev/null; }
+same() { # WHAT ONE OTHER: two texts
+    [ -n "$2" ] || fail "$1: there is nothing"
+    [ "$2" = "$3" ] || fail "$1: $(diff <(echo "$2") <(echo "$3") | head -4)"
+}
+# The tallies, without the time they took.
+tallies() { grep -E '^[0-9]+ (of [0-9]+ )?cases:' "$1" | sed 's/, [0-9.]* s)/)/'; }

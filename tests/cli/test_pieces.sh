@@ -6,19 +6,6 @@
 [ "$mpi" = ON ] || { echo "no MPI"; exit 77; }
 export OPENBLAS_NUM_THREADS=1 # the sanitizers like no threads before a fork
 
-# What records of a kind tell, but for who made them, sorted; the counts of random cases.
-told() { # KIND FILE
-    grep "^{\"kind\":\"$1\"" "$2" | sed -E 's/,"host":.*/}/; s/"threads":[0-9]+,//; s/ --threads [0-9]+//; s/"number":[0-9]+,//' | sort
-}
-counts() { grep '^{"kind":"fuzz"' "$1" | sort; }
-count() { grep -c "^{\"kind\":\"$2\"" "$1" 2>/dev/null; }
-same() { # WHAT ONE OTHER: two texts
-    [ -n "$2" ] || fail "$1: there is nothing"
-    [ "$2" = "$3" ] || fail "$1: $(diff <(echo "$2") <(echo "$3") | head -4)"
-}
-# The tallies, without the time they took.
-tallies() { grep -E '^[0-9]+ (of [0-9]+ )?cases:' "$1" | sed 's/, [0-9.]* s)/)/'; }
-
 printf 'mb2ic4ih8oc4kh3\nmb2icxih8\nmb1ic3ih7oc5kh3sh2ph1\nmb3ic2ih5oc2kh1\n' >"$tmp/problems"
 chosen=(verify --impl cpu:naive,cpu:direct --problems "$tmp/problems" --check exact,bound --seed 5)
 random=(verify --impl cpu --check exact,bound --seed 7 --quiet --fuzz 640)

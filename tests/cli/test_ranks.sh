@@ -11,13 +11,6 @@ if [ "$mpi" != ON ]; then # a launcher's ranks must not each train for itself
     finish
     exit
 fi
-losses() { grep -h '"kind":"losses"' "$1" | grep -o '\[[^]]*\]' | tr -d '[]' | tr ',' '\n'; }
-tested() { grep -h '"kind":"epoch"' "$1" | grep -o '"test_loss":[^,]*' | cut -d: -f2; }
-# close_to WHAT A B SHARE: two lists of numbers, as long, each within a share of the other.
-close_to() {
-    paste "$2" "$3" | awk -v share="$4" 'NF != 2 || !(($1 - $2) ^ 2 <= (share * $1) ^ 2) {bad = 1} END {exit bad || NR == 0}' ||
-        fail "$1: losses differ: $(paste "$2" "$3" | tr '\n' ';')"
-}
 
 # ---- The same curve, whatever the number of ranks: with dropout, a last batch that is smaller, images that are moved.
 # Twelve steps: rounding is 1e-7 (f32) and 1e-16 (f64; a record holds 9 digits) of a step, and each step adds to it.
