@@ -200,10 +200,8 @@ static void a_sum_over_many_images(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(convolution_is_the_definition),
-        cmocka_unit_test(strides_past_the_image),
-        cmocka_unit_test(threads_change_nothing),
-        cmocka_unit_test(small_examples),
+        cmocka_unit_test(convolution_is_the_definition), cmocka_unit_test(strides_past_the_image),
+        cmocka_unit_test(threads_change_nothing),        cmocka_unit_test(small_examples),
         cmocka_unit_test(a_sum_over_many_images),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
