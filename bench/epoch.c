@@ -60,6 +60,7 @@ static const field fields[] = {
     SETTING(data_on, FIELD_TEXT, POINT),
     SETTING(graph, FIELD_BOOL, POINT),
     SETTING(recompute, FIELD_BOOL, POINT),
+    SETTING(offload, FIELD_BOOL, POINT),
     SETTING(build, FIELD_TEXT, BUILD),
     SETTING(libraries, FIELD_TEXT, BUILD),
     FIGURE(epoch, FIELD_INT),

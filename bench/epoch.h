@@ -25,6 +25,7 @@ typedef struct epoch_setting {
     char preprocess[16];               /* of pixels; "": by 255, less the mean */
     bool graph;                        /* whether steps are captured and replayed */
     bool recompute;                    /* whether values are computed again in the backward pass, to save memory */
+    bool offload;                      /* whether values are in host memory between the passes */
     char build[BUILD_ID_MAX], libraries[BUILD_ID_MAX]; /* what measured it; "": an older record, which does not say */
     int64_t net_params, batch, workers, threads, cores, seed, shift, train_images, test_images;
     int64_t ranks;      /* processes that trained it together, `threads` each; 1: one alone */

@@ -90,6 +90,7 @@ void epoch_setting_of(const cnn_session *session, const cnn_network *network, co
     epoch_text(setting->algorithm, sizeof setting->algorithm, params->algorithm);
     setting->graph = trainer_uses_graph(session, params);
     setting->recompute = params->recompute;
+    setting->offload = params->offload;
     epoch_text(setting->data_on, sizeof setting->data_on, params->host_data ? "host" : "device");
     cnn_optimizer_format(&params->optimizer, optimizer);
     epoch_text(setting->optimizer, sizeof setting->optimizer, optimizer);

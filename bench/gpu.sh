@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # gpu.sh: proves and measures the CUDA implementations on a machine with a GPU; records and logs go to out/gpu (or $OUT).
-#   bench/gpu.sh build verify train         any of: build, verify, sanitize, train, table, tensor, sweep, fused, peers, cpu, peaks, host, speedup, ranks (ranks_alike, ranks_epochs)
+#   bench/gpu.sh build verify train         any of: build, verify, sanitize, train, table, tensor, sweep, fused, peers, cpu, peaks, host, memory, speedup, ranks (ranks_alike, ranks_epochs)
 set -euo pipefail
 cd "$(dirname "$0")/.."
 out=${OUT:-out/gpu}
@@ -184,6 +184,19 @@ host() {
         done
     done
     grep -o '"impl":"[^"]*"\|"graph":[a-z]*\|"host_step_s":[^,}]*' "$out/host.jsonl"
+}
+
+# What --recompute and --offload cost in time, where memory is short: the bytes are in the records. The profile says how long
+# the device waits for copies.
+memory() {
+    local way
+    sed 's/conv 16/conv 256/' bench/nets/awnn_resnet.net >"$out/awnn256.net"
+    for way in '' --recompute --offload '--recompute --offload' '--offload --profile'; do
+        # shellcheck disable=SC2086  # options
+        "$benchcnn" train --net "$out/awnn256.net" --data synthetic --images 20000,2000 --impl "${MEMORY_IMPL:-cudnn:find}" --batch 2000 \
+            --epochs 3 --quiet $way --out "$out/memory.jsonl" | tail -12
+    done
+    grep '"kind":"epoch"' "$out/memory.jsonl" | grep -o '"recompute":[a-z]*\|"offload":[a-z]*\|"train_s":[^,}]*\|"values_bytes":[^,}]*\|"offload_bytes":[^,}]*'
 }
 
 # Ranks, on as many GPUs (RANKS, 2; or several numbers, '2 4'), by MPI and NCCL: what must hold, then epochs. NCCL's multicast

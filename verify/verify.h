@@ -53,6 +53,7 @@ typedef struct verify_options {
     double reference_flops; /* larger ones are judged without the whole reference (huge.c); 0: the default, 1e10 */
     size_t most_workspace;  /* one that asks for more is SKIPPED; 0: as much as there is room for */
     bool all_bits;          /* the determinism check also asks about batch position and contexts */
+    bool offload;           /* of a network: as trainer_params has it */
     bool recompute;         /* of a network: as trainer_params has it */
     bool fuse;              /* likewise */
     bool sums;              /* behind the checks, a result `sums`: how a result was added up (summation/) */

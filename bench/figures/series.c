@@ -99,7 +99,7 @@ enum { FACTS = 11, SELDOM = 4, OF_GPUS = 8 };
 static void describe(const epoch_setting *s, int fact, char text[SERIES_LABEL_MAX])
 {
     const bool gpu = s->gpu[0] != '\0', strict = strcmp(s->math, "f32") == 0, uploads = strcmp(s->data_on, "host") == 0;
-    char machine[CNN_NAME_MAX], threads[80] = "", type[32], steps[24], shift[32] = "", data[CNN_NAME_MAX + 64],
+    char machine[CNN_NAME_MAX], threads[80] = "", type[32], steps[40] = "", shift[32] = "", data[CNN_NAME_MAX + 64],
                                 knobs[512];
     char rate[CNN_PROBLEM_TEXT_MAX + RATE_SCHEDULE_TEXT + 2];
     size_t used = 0;
@@ -115,10 +115,10 @@ static void describe(const epoch_setting *s, int fact, char text[SERIES_LABEL_MA
     for (const char *c = s->knobs; *c && s->knobs[0] != '?'; c++) /* "tile=16,isa=1" from {"tile":16,"isa":1} */
         if (!strchr("{}\"", *c)) knobs[used++] = (char)(*c == ':' ? '=' : *c);
     knobs[used] = '\0';
-    snprintf(steps, sizeof steps, "%s%s", s->fused > 0 ? "fused" : "",
-             !s->recompute  ? ""
-             : s->fused > 0 ? ", recompute"
-                            : "recompute");
+    static const char *const words[] = {"fused", "recompute", "offload"};
+    const bool said[] = {s->fused > 0, s->recompute, s->offload};
+    for (int i = 0; i < 3; i++)
+        if (said[i]) cnn_append(steps, sizeof steps, "%s%s", steps[0] != '\0' ? ", " : "", words[i]);
     snprintf(rate, sizeof rate, "%s%s%s", s->optimizer, s->schedule[0] ? " " : "", s->schedule);
     const char *const facts[FACTS] = {machine,
                                       threads,

@@ -35,7 +35,8 @@ static void print_memory(const trainer *t)
         size_t bytes;
     } rows[] = {{"images and labels", m.data},    {"values and gradients", m.values}, {"parameters", m.params},
                 {"their gradients", m.grads},     {"optimizer state", m.optimizer},   {"workspace", m.workspace},
-                {"labels, order, sums", m.small}, {"all, allocated once", m.total},   {"on the host besides", m.host}};
+                {"labels, order, sums", m.small}, {"all, allocated once", m.total},   {"values on the host", m.offload},
+                {"on the host besides", m.host}};
     printf("\nmemory\n");
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++)
         if (rows[i].bytes > 0)

@@ -45,6 +45,7 @@ cnn_status train_read_options(train *t, cnn_error *err)
                                  .fuse = o->fuse,
                                  .host_data = strcmp(o->data_on, "host") == 0,
                                  .recompute = o->recompute,
+                                 .offload = o->offload,
                                  .shift = o->shift,
                                  .profile = o->profile,
                                  .workers = t->workers[0]};

@@ -41,6 +41,7 @@ static cnn_status read_options(verification *v, cnn_error *err)
     v->settings = (verify_options){.checks = checks,
                                    .sums = o->sums,
                                    .recompute = o->recompute,
+                                   .offload = o->offload,
                                    .fuse = o->fuse,
                                    .seed = (uint64_t)o->seed,
                                    .reference_threads = params.threads,

@@ -74,6 +74,21 @@ typedef struct cnn_uploads {
     cnn_status (*drain)(cnn_context *, int lane, double *seconds, cnn_error *);
 } cnn_uploads;
 
+/* Copies of what is on the device into host memory and back, beside the stream. NULL: nothing of a training can be
+ * moved to the host meanwhile. */
+typedef struct cnn_offloads {
+    /* For copies 0 to count - 1; *host: `bytes` of host memory that the device can read and write, until `close`. */
+    cnn_status (*open)(cnn_context *, int count, size_t bytes, cnn_offload **, void **host, cnn_error *);
+    /* What was begun is over when it returns. */
+    void (*close)(cnn_context *, cnn_offload *);
+    /* Begins copy `index`: behind all that is on the stream now, and behind the copies that were begun before. What
+     * comes on the stream from now on overlaps with it. In a capture it is captured, as the wait for it is, which then
+     * comes before the end. */
+    cnn_status (*begin)(cnn_context *, cnn_offload *, int index, const cnn_offload_copy *, cnn_error *);
+    /* What comes on the stream from now on waits for the latest copy `index`. */
+    cnn_status (*wait)(cnn_context *, cnn_offload *, int index, cnn_error *);
+} cnn_offloads;
+
 /* Ceilings of its device, numbered 0 to count - 1. NULL: none. */
 typedef struct cnn_peaks {
     int count;
@@ -177,6 +192,7 @@ typedef struct cnn_impl {
     const cnn_comms *comms;
     uint64_t dtypes; /* the types that it takes, a mask of 1 << cnn_dtype; 0: f32 and f64. `supports` is asked of no
                         other */
+    const cnn_offloads *offloads;
 } cnn_impl;
 
 /* What a plug-in exports, and all that it must: its table, static. See impl_template/ and `benchcnn list --plugin`. */

@@ -8,6 +8,7 @@
 typedef struct cnn_context cnn_context; /* opaque: a device, a stream, threads; contexts are independent */
 typedef struct cnn_graph cnn_graph;     /* opaque: a captured sequence of operations */
 typedef struct cnn_comm cnn_comm;       /* opaque: a group of processes that add up arrays */
+typedef struct cnn_offload cnn_offload; /* opaque: copies to host memory and back, beside the stream */
 typedef struct cnn_laps cnn_laps;       /* opaque: marks on the stream, and when it passed them */
 
 /* What ran on the stream between one mark and the next. */
@@ -15,6 +16,14 @@ typedef struct cnn_lap {
     char phase[32]; /* "gemm", a kernel's name ...; "": what was left of an operation when the harness ended it */
     double seconds;
 } cnn_lap;
+
+/* From the device's memory to the host's, or from there back. */
+typedef struct cnn_offload_copy {
+    void *dst;
+    const void *src;
+    size_t bytes;
+    bool to_host;
+} cnn_offload_copy;
 
 /* A launch parameter, tile size, version ... Valid: min <= v <= max and, where `values` is given, one of them. It is a
  * request's own, but for one `of_context`, which `open` takes: an instruction set, a library's memory. */

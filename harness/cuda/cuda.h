@@ -100,14 +100,15 @@ int cuda_call_length(const char *call); /* of the function's name: all that a se
         if (try_status != CNN_OK) return try_status;                                                                   \
     } while (0)
 
-/* ---- Tables of cnn_impl, each at the end of its file: memory.cu, timer.cu, graph.cu, laps.cu, upload.cu, peaks.cu,
- * nccl.c. */
+/* ---- Tables of cnn_impl, each at the end of its file: memory.cu, timer.cu, graph.cu, laps.cu, upload.cu, offload.cu,
+ * peaks.cu, nccl.c. */
 extern const cnn_memory cuda_memory;
 extern const cnn_timing cuda_timing;
 extern const cnn_capture cuda_capture;
 extern const cnn_profile cuda_profile; /* marks are events */
 extern const cnn_ranges cuda_ranges;   /* NVTX's */
 extern const cnn_uploads cuda_uploads;
+extern const cnn_offloads cuda_offloads;
 extern const cnn_peaks cuda_peaks; /* one implementation that gives them is enough for all of its kind */
 #ifdef BENCHCNN_HAS_NCCL
 extern const cnn_comms cuda_comms;
@@ -135,7 +136,7 @@ static inline cnn_status cuda_phase(cuda_context *c, const char *phase, cnn_erro
 #define CUDA_DEVICE_SLOTS                                                                                              \
     .device_kind = CUDA_DEVICE_KIND, .sync = cuda_sync, .memory = &cuda_memory, .timing = &cuda_timing,                \
     .capture = &cuda_capture, .profile = &cuda_profile, .ranges = &cuda_ranges, .uploads = &cuda_uploads,              \
-    .comms = CUDA_COMMS
+    .offloads = &cuda_offloads, .comms = CUDA_COMMS
 #define CUDA_COMMON_SLOTS CUDA_DEVICE_SLOTS, .probe = cuda_probe
 
 /* ---- gate.c: what every gate asks first: CNN_OK, or CNN_UNSUPPORTED and why. */

@@ -97,7 +97,7 @@ static cnn_status gather(cnn_context *context, const cnn_gather_args *a, cnn_err
 RUN_BIAS(bias_add)
 RUN_BIAS(bias_gradient)
 
-/* ---- Memory, clock and laps: B's. */
+/* ---- Memory, clock, laps, and copies to the host: B's. */
 
 #define OF_B(table, slot, parameters, ...)                                                                             \
     static cnn_status table##_##slot parameters                                                                        \
@@ -119,6 +119,11 @@ OF_B(profile, use, (cnn_context * context, cnn_laps *laps, cnn_error *err), laps
 OF_B(profile, lap, (cnn_context * context, const char *phase, cnn_error *err), phase)
 OF_B(profile, read, (cnn_context * context, cnn_laps *laps, const cnn_lap **list, int *count, cnn_error *err), laps,
      list, count)
+OF_B(offloads, open, (cnn_context * context, int count, size_t bytes, cnn_offload **o, void **host, cnn_error *err),
+     count, bytes, o, host)
+OF_B(offloads, begin, (cnn_context * context, cnn_offload *o, int index, const cnn_offload_copy *copy, cnn_error *err),
+     o, index, copy)
+OF_B(offloads, wait, (cnn_context * context, cnn_offload *o, int index, cnn_error *err), o, index)
 
 static cnn_status timing_start(cnn_context *context, cnn_error *err)
 {
@@ -139,10 +144,17 @@ static void profile_close(cnn_context *context, cnn_laps *laps)
     CNN_CALL_VOID(joined_of(c, 1), profile->close, c->of[1], laps);
 }
 
+static void offloads_close(cnn_context *context, cnn_offload *o)
+{
+    joined_pair *c = (joined_pair *)context;
+    CNN_CALL_VOID(joined_of(c, 1), offloads->close, c->of[1], o);
+}
+
 static const cnn_memory joined_memory = {memory_alloc, memory_free, memory_upload,   memory_download,
                                          memory_copy,  memory_fill, memory_available};
 static const cnn_timing joined_timing = {timing_start, timing_stop};
 static const cnn_profile joined_profile = {profile_open, profile_close, profile_use, profile_lap, profile_read};
+static const cnn_offloads joined_offloads = {offloads_open, offloads_close, offloads_begin, offloads_wait};
 
 void joined_put_slots(joined *j)
 {
@@ -159,4 +171,5 @@ void joined_put_slots(joined *j)
     if (b->memory != NULL) j->impl.memory = &joined_memory;
     if (b->timing != NULL) j->impl.timing = &joined_timing;
     if (b->profile != NULL) j->impl.profile = &joined_profile;
+    if (b->offloads != NULL) j->impl.offloads = &joined_offloads;
 }

@@ -11,6 +11,7 @@
 #define PROFILE_IMAGES "images"       /* a batch is gathered */
 #define PROFILE_GRADIENTS "gradients" /* summed where several layers read a value */
 #define PROFILE_RECOMPUTE "recompute" /* also a pass: values that are computed again for the backward pass */
+#define PROFILE_OFFLOAD "offload"     /* copies to host memory and back: where the device waits for one */
 #define PROFILE_UPDATE "update"
 #define PROFILE_OVERHEAD "overhead"
 
@@ -37,7 +38,7 @@ typedef struct epoch_profile {
 
 /* Rows stand in the network's order: by layer, then by direction, the test last. */
 enum { PLACES_A_LAYER = 8, PLACE_AGAIN = 6, PLACE_TEST = 7 };
-enum { PLACE_GRADIENTS = 0x7ffffffc, PLACE_RECOMPUTE, PLACE_UPDATE, PLACE_OVERHEAD };
+enum { PLACE_GRADIENTS = 0x7ffffffb, PLACE_RECOMPUTE, PLACE_OFFLOAD, PLACE_UPDATE, PLACE_OVERHEAD };
 
 void profile_begin(epoch_profile *p);                                        /* an epoch */
 cnn_status profile_finish(epoch_profile *p, double seconds, cnn_error *err); /* which took so long; NULL: nothing */

@@ -107,6 +107,10 @@ cnn_status trainer_supported(const cnn_session *session, const cnn_network *netw
         return CNN_FAIL(err, CNN_UNSUPPORTED,
                         "trainer %s:%s has memory of its own: --recompute is for training by single operations",
                         session->impl->name, algorithm->name);
+    if (params->offload && algorithm != NULL)
+        return CNN_FAIL(err, CNN_UNSUPPORTED,
+                        "trainer %s:%s has memory of its own: --offload is for training by single operations",
+                        session->impl->name, algorithm->name);
     if (params->bucket > 0 && algorithm != NULL && rank_size(params->ranks) > 1)
         return CNN_FAIL(err, CNN_UNSUPPORTED,
                         "trainer %s:%s adds up in the middle of its own steps: --bucket is for training by single "
@@ -125,6 +129,21 @@ cnn_status trainer_supported(const cnn_session *session, const cnn_network *netw
     return CNN_CALL(session->impl, trainers->supports, err, session->context, &request, err);
 }
 
+static cnn_status check_offload(const trainer *t, cnn_error *err)
+{
+    const cnn_impl *impl = t->session->impl;
+    if (!t->params.offload || impl->offloads != NULL) return CNN_OK;
+    if (impl->memory == NULL)
+        return CNN_FAIL(err, CNN_UNSUPPORTED,
+                        "implementation %s computes in host memory, so --offload would move nothing: --recompute "
+                        "takes less memory",
+                        impl->name);
+    return CNN_FAIL(err, CNN_UNSUPPORTED,
+                    "implementation %s has no copies to host memory beside its operations (offloads of its cnn_impl), "
+                    "which --offload is made of: --recompute takes less memory without",
+                    impl->name);
+}
+
 static cnn_status ask_support(const trainer *t, cnn_error *err)
 {
     if (t->params.profile)
@@ -141,6 +160,7 @@ static cnn_status plan_all(trainer *t, cnn_error *err)
     if (status == CNN_OK && t->algorithm != NULL) status = ask_support(t, err);
     if (status == CNN_OK && t->algorithm == NULL)
         status = check_workers(t->session, NULL, t->net->batch, t->params.workers, err);
+    if (status == CNN_OK && t->algorithm == NULL) status = check_offload(t, err);
     if (status != CNN_OK) return status;
     trainer_feed_place(t);
     if (t->algorithm == NULL) status = composition_open(t, err);
@@ -210,6 +230,7 @@ static cnn_status check_memory(const trainer *t, cnn_error *err)
 {
     const bool on_host = t->session->impl->memory == NULL;
     size_t host = t->bytes.host;
+    if (__builtin_add_overflow(host, t->bytes.offload, &host)) host = SIZE_MAX;
     if (on_host && __builtin_add_overflow(host, t->bytes.total, &host)) host = SIZE_MAX;
     const cnn_status status = on_host ? CNN_OK : cnn_mem_check(t->session, t->bytes.total, err);
     return status == CNN_OK && host > 0 ? cnn_host_check(host, err) : status;

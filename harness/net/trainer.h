@@ -40,9 +40,10 @@ typedef struct trainer_params {
     bool fuse;                    /* conv and FC do the activations behind them, where they can: trainer_fused() */
     bool host_data;               /* the images stay in host memory */
     bool recompute;               /* values are computed again in the backward pass where that saves memory */
-    int64_t workers;              /* above 0: exemplar parallelism, see cnn/train.h */
-    int64_t shift;                /* training images are moved at random by up to so many pixels, anew each epoch */
-    ranks *ranks;                 /* who trains along; NULL: nobody */
+    bool offload;      /* values are in host memory between the passes where that saves memory of the device */
+    int64_t workers;   /* above 0: exemplar parallelism, see cnn/train.h */
+    int64_t shift;     /* training images are moved at random by up to so many pixels, anew each epoch */
+    ranks *ranks;      /* who trains along; NULL: nobody */
     int64_t bucket;    /* bytes, at least, of each sum over ranks beside the backward pass; 0: one behind it */
     bool profile;      /* tell where each epoch's time goes; steps are then waited for one by one */
     double loss_scale; /* in f16 and bf16: at first, or all along without optimizer.growth; 0: 1 */
@@ -60,7 +61,8 @@ typedef struct trainer_bytes {
     size_t workspace; /* the largest any operation asks for */
     size_t small;     /* batch labels, the order of images, sums, the step counter */
     size_t total;
-    size_t host; /* with host_data, in host memory: all images, and two batches on their way; not in `total` */
+    size_t offload; /* of values between the passes, in host memory; not in `total` */
+    size_t host;    /* with host_data, in host memory: all images, and two batches on their way; not in `total` */
 } trainer_bytes;
 
 typedef struct trainer_result {

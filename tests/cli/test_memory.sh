@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# test_memory.sh BENCHCNN: values and gradients share memory; --recompute takes less of it, for the same bits.
+# test_memory.sh BENCHCNN: values and gradients share memory; --recompute takes less of it, and --offload less of a
+# device's, for the same bits.
 # shellcheck source-path=SCRIPTDIR
 . "$(dirname "$0")/cli.sh"
 cat >"$tmp/blocks.net" <<'NET'
@@ -63,4 +64,45 @@ tests=$((tests + 1))
 # ---- What has memory of its own refuses; without --net there is nothing to recompute.
 refused 'cpu:fused has memory of its own: --recompute is for training by single operations' train "${common[@]}" --impl cpu:fused --recompute
 refused '--recompute' verify --impl cpu --recompute
+
+# ---- To host memory and back, from a device.
+refused 'cpu:fused has memory of its own: --offload is for training by single operations' train "${common[@]}" --impl cpu:fused --offload
+refused 'cpu computes in host memory|--recompute' train "${common[@]}" --impl cpu:direct --offload
+refused 'cpu computes in host memory|--recompute' train "${common[@]}" --impl cpu:direct --offload --plan
+refused '--offload|--net' verify --impl cpu --offload
+ways=()
+grep -q '^✓ cuda_naive' "$tmp/list" && ways=("cuda_naive" "cuda_naive --no-graph --recompute" "cuda_naive --data-on host --dtype f64")
+for way in ${ways[0]+"${ways[@]}"}; do
+    rm -f "$tmp"/{kept,less}.jsonl
+    # shellcheck disable=SC2086  # options
+    train --impl $way --epochs 2 --save "$tmp/kept.st" --out "$tmp/kept.jsonl"
+    # shellcheck disable=SC2086  # options
+    train --impl $way --plan
+    kept=$(bytes)
+    # shellcheck disable=SC2086  # options
+    train --impl $way --plan --offload
+    less=$(bytes) host=$(awk '/values on the host  /{print $5}' "$tmp/out")
+    awk -v a="$kept" -v b="$less" -v h="$host" 'BEGIN {exit !(b > 0 && b < a && h > 0)}' || fail "$way: $kept bytes, offloaded $less, host $host"
+    # shellcheck disable=SC2086  # options
+    train --impl $way --epochs 2 --save "$tmp/less.st" --out "$tmp/less.jsonl" --offload
+    holds "$way: the head" "$tmp/out" ', offload'
+    cmp -s "$tmp/kept.st" "$tmp/less.st" || fail "$way: --offload changes the weights"
+    for each in train_loss test_loss; do
+        [ "$(field "$tmp/kept.jsonl" $each)" = "$(field "$tmp/less.jsonl" $each)" ] || fail "$way: --offload changes $each"
+    done
+    [ "$(field "$tmp/less.jsonl" offload) $(field "$tmp/kept.jsonl" offload)" = "true true false false" ] || fail "$way: the records say offload $(field "$tmp/less.jsonl" offload)"
+    [ "$(field "$tmp/less.jsonl" offload_bytes) $(field "$tmp/kept.jsonl" offload_bytes)" = "$host $host 0 0" ] ||
+        fail "$way: the records say $(field "$tmp/less.jsonl" offload_bytes) bytes on the host, the plan $host"
+    [ "$(field "$tmp/less.jsonl" values_bytes)" = "$less $less" ] || fail "$way: the records say $(field "$tmp/less.jsonl" values_bytes), the plan $less"
+    [ "$(field "$tmp/less.jsonl" verified)" = "true true" ] || fail "$way: not verified: $(cat "$tmp/less.jsonl")"
+done
+if [ ${#ways[@]} -gt 0 ]; then
+    train --impl cuda_naive --epochs 1 --offload --profile
+    holds "the profile" "$tmp/out" 'offload|wait for a copy'
+    for way in --offload '--offload --recompute --fuse'; do
+        tests=$((tests + 1))
+        # shellcheck disable=SC2086  # options
+        "$benchcnn" verify --net "$tmp/blocks.net" --impl cuda_naive $way >"$tmp/out" 2>&1 || fail "verify $way: $(tail -3 "$tmp/out")"
+    done
+fi
 finish

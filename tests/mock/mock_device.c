@@ -142,6 +142,7 @@ const cnn_impl *cnn_impl_mock(void)
                       .memory = &mock_memory,
                       .capture = &mock_capture,
                       .profile = &mock_profile,
-                      .uploads = &mock_uploads};
+                      .uploads = &mock_uploads,
+                      .offloads = &mock_offloads};
     return &impl;
 }

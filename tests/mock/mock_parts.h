@@ -1,5 +1,6 @@
 /* mock_parts.h: what the files of the mock share: a stream of calls (mock_stream.c) with its marks (mock_laps.c) and
- * the uploads beside it (mock_lanes.c), what can be put on it (mock_operations.c), and the table (mock_device.c). */
+ * the uploads beside it (mock_lanes.c), copies to the host (mock_offload.c), what can be put on it (mock_operations.c),
+ * and the table (mock_device.c). */
 #ifndef TESTS_MOCK_MOCK_PARTS_H
 #define TESTS_MOCK_MOCK_PARTS_H
 
@@ -32,7 +33,8 @@ typedef struct copy_args {
     const void *src;
     size_t bytes;
     int byte, lane;
-    int64_t upload; /* which one of the lane is waited for */
+    int64_t upload;       /* which one of the lane is waited for */
+    cnn_offload *offload; /* of which `lane` is a copy's index */
 } copy_args;
 
 struct call {
@@ -108,6 +110,7 @@ void mock_free(cnn_context *context, void *memory);
 extern const cnn_capture mock_capture;
 extern const cnn_profile mock_profile;
 extern const cnn_uploads mock_uploads;
+extern const cnn_offloads mock_offloads;
 extern const cnn_operations mock_operations;
 
 #endif

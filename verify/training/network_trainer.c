@@ -29,6 +29,7 @@ static cnn_status trained_gradient(void *user, const cnn_net *net, const double 
     const trainer_params settings = {.algorithm = t->algorithm,
                                      .optimizer = {.kind = CNN_SGD},
                                      .recompute = t->options->recompute,
+                                     .offload = t->options->offload,
                                      .fuse = t->options->fuse,
                                      .loss_scale = vf_net_loss_scale(net),
                                      .workers = verify_net_workers(trainer_row(t->session, t->algorithm), net->batch)};
@@ -66,6 +67,7 @@ cnn_status verify_net_trained(const cnn_session *session, const cnn_network *net
     const cnn_algorithm *row = trainer_row(session, algorithm);
     const trainer_params usual = {.optimizer = {.kind = CNN_SGD},
                                   .recompute = options->recompute,
+                                  .offload = options->offload,
                                   .workers = verify_net_workers(row, network->net.batch)};
     trained t = {session, network, algorithm, options};
     cnn_error why;

@@ -125,6 +125,8 @@ struct alignas(16) int4 {
 /* ---- Launching and recording */
 /* Does the call now, or, while the stream captures, keeps it for the graph. cuBLAS's stand-in uses it, too. */
 cudaError_t emulated_enqueue(cudaStream_t, std::function<void()> call);
+/* A copy, which is put off on a stream that has had nothing but copies: queue.h says until when. */
+cudaError_t emulated_enqueue_copy(cudaStream_t, std::function<void()> call);
 /* `cooperative`: all blocks are there at once, no more of them than the device has multiprocessors, and may wait for
  * one another with emulated_grid_barrier(). `cluster`: of a cooperative grid, so many blocks, one after another, reach
  * each other's dynamic shared memory, and may wait for one another with emulated_cluster_barrier(). */

@@ -14,7 +14,9 @@
  *   - the blocks of a cooperative grid take turns at its barriers, and those of a cluster at the cluster's, in both
  *     orders; one that ends while others wait ends the program, too;
  *   - a block's and grid's limits are a real device's (1024 threads, 48 KiB shared, 227 KiB on request);
- *   - while a stream captures, waiting and allocating are refused, as on a device.
+ *   - while a stream captures, waiting and allocating are refused, as on a device, and so is a branch of another
+ *     stream that nothing waits for;
+ *   - copies on a stream of their own come as late as they may: when something waits for them.
  *
  * What goes wrong with devices goes wrong on request, named in the environment: EMULATED_CUDA_FAULT=NAME=NUMBER,...
  *   probe=E     asking for devices ends in error E (100: none; 35: the driver is too old, and serves driver=12020)
@@ -28,11 +30,12 @@
  *   kernel=N    the N-th kernel that runs reads where it must not: every later call fails
  *
  * Provided here, for C and C++: device properties, cudaMalloc, cudaMallocHost, copies, fills, streams (everything is
- * done when the call returns), events (the calling thread's processor time), stream capture and graphs (the recorded
- * calls, played back), errors. Provided by device.h, for kernels: see there. Not provided: anything else; textures,
- * cooperative groups (but for barriers of the grid and of clusters, and a cluster's shared memory), cp.async, tensor
- * cores, arithmetic in half and bfloat16 (half.h has the types, and conversions), device printf, separate compilation,
- * managed memory. Not shown: data races other than those above, bank conflicts, any notion of speed. */
+ * done when the call returns, but copies on a stream that has nothing else: queue.h), events (the calling thread's
+ * processor time), stream capture and graphs (the recorded calls, played back), errors. Provided by device.h, for
+ * kernels: see there. Not provided: anything else; textures, cooperative groups (but for barriers of the grid and of
+ * clusters, and a cluster's shared memory), cp.async, tensor cores, arithmetic in half and bfloat16 (half.h has the
+ * types, and conversions), device printf, separate compilation, managed memory. Not shown: data races other than those
+ * above, bank conflicts, any notion of speed. */
 #ifndef HARNESS_CUDA_EMULATED_H
 #define HARNESS_CUDA_EMULATED_H
 
@@ -76,6 +79,10 @@ extern "C" {
     X(cudaErrorCooperativeLaunchTooLarge, 720, "too many blocks in cooperative launch")                                \
     X(cudaErrorStreamCaptureUnsupported, 900, "operation not permitted when stream is capturing")                      \
     X(cudaErrorStreamCaptureInvalidated, 901, "operation failed due to a previous error during capture")               \
+    X(cudaErrorStreamCaptureUnmatched, 903, "the capture was not initiated in this stream")                            \
+    X(cudaErrorStreamCaptureUnjoined, 904, "capturing stream has unjoined work")                                       \
+    X(cudaErrorStreamCaptureIsolation, 905, "dependency created on uncaptured work in another stream")                 \
+    X(cudaErrorCapturedEvent, 907, "operation not permitted on an event last recorded in a capturing stream")          \
     X(cudaErrorIllegalState, 401, "the operation cannot be performed in the present state")                            \
     X(cudaErrorUnknown, 999, "unknown error")
 

@@ -1,5 +1,5 @@
 /* runtime.cpp: the host's side of emulated.h: errors, the device, memory. What is submitted is done before its call
- * returns, but while a stream captures (stream.cpp). */
+ * returns, but while a stream captures (stream.cpp), and copies on a stream of their own (queue.h). */
 #include "harness/cuda/emulated/runtime.h"
 
 #include <atomic>
@@ -203,7 +203,7 @@ cudaError_t cudaCtxResetPersistingL2Cache(void) { return cudaSuccess; }
 cudaError_t cudaMemcpyAsync(void *dst, const void *src, size_t bytes, cudaMemcpyKind, cudaStream_t stream)
 {
     if (bytes != 0 && (dst == nullptr || src == nullptr)) return emulated_done(cudaErrorInvalidValue);
-    return emulated_enqueue(stream, [=] {
+    return emulated_enqueue_copy(stream, [=] {
         if (bytes != 0) std::memmove(dst, src, bytes);
     });
 }

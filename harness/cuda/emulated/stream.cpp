@@ -1,7 +1,10 @@
 /* stream.cpp: the host's side of emulated.h: launches, streams, graphs, events. While a stream captures, what is
- * submitted to it is kept, as a function to be called at every replay. */
+ * submitted to it is kept, as a function to be called at every replay. A stream that waits for an event of a capture
+ * belongs to it from then on, as a branch, which must be waited for before the capture ends. */
+#include "harness/cuda/emulated/queue.h"
 #include "harness/cuda/emulated/runtime.h"
 
+#include <atomic>
 #include <ctime>
 #include <map>
 #include <mutex>
@@ -14,13 +17,23 @@ struct emulated_graph {
 struct emulated_stream {
     int device;
     cudaStreamCaptureStatus capture;
-    emulated_graph *recording;
+    emulated_graph *recording;               /* of a branch, too */
+    long long number;                        /* of the capture; 0: none */
+    std::vector<emulated_stream *> branches; /* of the capture that began here */
+    long long submitted, joined;             /* calls; of a branch, so many of them are waited for */
+    bool computes;                           /* it has had more than copies */
+    emulated_queue_ref queue;
 };
 
 struct emulated_event {
     double seconds; /* of processor time: see emulated_seconds() */
     bool recorded, timed;
     int device;
+    emulated_queue_ref queue; /* where it was passed, and at which place */
+    long long place;
+    long long number; /* of the capture that it was recorded in; 0: none */
+    emulated_stream *branch;
+    long long submitted; /* to the branch before it */
 };
 
 namespace
@@ -39,6 +52,7 @@ double emulated_seconds()
 }
 
 thread_local emulated_stream *capturing = nullptr; /* this thread's capture, which waiting and allocating break */
+std::atomic<long long> captures;
 
 std::mutex limits_lock;
 std::map<const void *, int> shared_limits; /* kernel -> bytes asked for by cudaFuncSetAttribute */
@@ -77,7 +91,8 @@ bool emulated_is_current(cudaStream_t stream)
 
 /* ---- Launching and recording */
 
-cudaError_t emulated_enqueue(cudaStream_t stream, std::function<void()> call)
+/* Now, or at every replay. */
+static cudaError_t submit(cudaStream_t stream, std::function<void()> call)
 {
     if (emulated_state() != cudaSuccess) return cudaErrorIllegalAddress;
     if (stream == nullptr || stream->capture == cudaStreamCaptureStatusNone) {
@@ -87,6 +102,26 @@ cudaError_t emulated_enqueue(cudaStream_t stream, std::function<void()> call)
     if (stream->capture == cudaStreamCaptureStatusInvalidated) return emulated_done(cudaErrorStreamCaptureInvalidated);
     stream->recording->calls.push_back(std::move(call));
     return cudaSuccess;
+}
+
+cudaError_t emulated_enqueue(cudaStream_t stream, std::function<void()> call)
+{
+    if (stream == nullptr) return submit(stream, std::move(call));
+    const emulated_queue_ref queue = stream->queue;
+    stream->computes = true;
+    stream->submitted++;
+    return submit(stream, [queue, call] {
+        queue->run_all();
+        call();
+    });
+}
+
+cudaError_t emulated_enqueue_copy(cudaStream_t stream, std::function<void()> call)
+{
+    if (stream == nullptr || stream->computes) return emulated_enqueue(stream, std::move(call));
+    const emulated_queue_ref queue = stream->queue;
+    stream->submitted++;
+    return submit(stream, [queue, call] { queue->put_off(call); });
 }
 
 cudaError_t emulated_launch_body(const emulated_launch_shape &shape, const void *kernel, std::function<void()> body)
@@ -131,22 +166,25 @@ cudaError_t cudaStreamCreateWithFlags(cudaStream_t *stream, unsigned int)
     if (error != cudaSuccess) return emulated_done(error);
     *stream = new emulated_stream();
     (*stream)->device = emulated_device();
+    (*stream)->queue = std::make_shared<emulated_queue>();
     return cudaSuccess;
 }
 
 cudaError_t cudaStreamDestroy(cudaStream_t stream)
 {
     if (stream == nullptr) return emulated_done(cudaErrorInvalidResourceHandle);
-    if (capturing == stream) capturing = nullptr;
-    delete stream->recording;
+    if (capturing == stream) capturing = nullptr, delete stream->recording;
+    stream->queue->run_all();
     delete stream;
     return cudaSuccess;
 }
 
-cudaError_t cudaStreamSynchronize(cudaStream_t)
+cudaError_t cudaStreamSynchronize(cudaStream_t stream)
 {
     if (emulated_state() != cudaSuccess) return cudaErrorIllegalAddress;
-    return emulated_done(emulated_breaks_capture() ? cudaErrorStreamCaptureUnsupported : cudaSuccess);
+    if (emulated_breaks_capture()) return emulated_done(cudaErrorStreamCaptureUnsupported);
+    if (stream != nullptr) stream->queue->run_all();
+    return cudaSuccess;
 }
 
 cudaError_t cudaStreamBeginCapture(cudaStream_t stream, cudaStreamCaptureMode)
@@ -156,8 +194,19 @@ cudaError_t cudaStreamBeginCapture(cudaStream_t stream, cudaStreamCaptureMode)
         return emulated_done(cudaErrorIllegalState);
     stream->capture = cudaStreamCaptureStatusActive;
     stream->recording = new emulated_graph();
+    stream->number = ++captures;
     capturing = stream;
     return cudaSuccess;
+}
+
+/* A stream that the capture is left by; whether all that it had of it was waited for. */
+static bool leave_capture(emulated_stream *stream)
+{
+    const bool joined = stream->joined >= stream->submitted;
+    stream->capture = cudaStreamCaptureStatusNone;
+    stream->recording = nullptr;
+    stream->number = stream->submitted = stream->joined = 0;
+    return joined;
 }
 
 cudaError_t cudaStreamEndCapture(cudaStream_t stream, cudaGraph_t *graph)
@@ -165,15 +214,21 @@ cudaError_t cudaStreamEndCapture(cudaStream_t stream, cudaGraph_t *graph)
     *graph = nullptr;
     if (stream == nullptr || stream->capture == cudaStreamCaptureStatusNone)
         return emulated_done(cudaErrorIllegalState);
+    if (stream != capturing) return emulated_done(cudaErrorStreamCaptureUnmatched);
     const bool valid = stream->capture == cudaStreamCaptureStatusActive;
-    if (valid)
-        *graph = stream->recording;
-    else
-        delete stream->recording;
-    stream->recording = nullptr;
-    stream->capture = cudaStreamCaptureStatusNone;
+    emulated_graph *recorded = stream->recording;
+    bool joined = true;
+    for (emulated_stream *branch : stream->branches) joined = leave_capture(branch) && joined;
+    stream->branches.clear();
+    (void)leave_capture(stream);
     capturing = nullptr;
-    return emulated_done(valid ? cudaSuccess : cudaErrorStreamCaptureInvalidated);
+    if (valid && joined)
+        *graph = recorded;
+    else
+        delete recorded;
+    return emulated_done(!valid   ? cudaErrorStreamCaptureInvalidated
+                         : joined ? cudaSuccess
+                                  : cudaErrorStreamCaptureUnjoined);
 }
 
 cudaError_t cudaStreamIsCapturing(cudaStream_t stream, cudaStreamCaptureStatus *status)
@@ -232,7 +287,17 @@ cudaError_t cudaEventRecord(cudaEvent_t event, cudaStream_t stream)
     if (event->device != (stream != nullptr ? stream->device : emulated_device()))
         return emulated_done(cudaErrorInvalidResourceHandle);
     event->recorded = true;
-    return emulated_enqueue(stream, [event] { event->seconds = emulated_seconds(); });
+    event->number = stream != nullptr ? stream->number : 0;
+    event->branch = event->number != 0 ? stream : nullptr;
+    event->submitted = event->number != 0 ? stream->submitted : 0;
+    const emulated_queue_ref queue = stream != nullptr ? stream->queue : nullptr;
+    return submit(stream, [event, queue] {
+        const auto pass = [event] { event->seconds = emulated_seconds(); };
+        if (queue == nullptr) return pass();
+        queue->mark(pass);
+        event->queue = queue;
+        event->place = queue->end();
+    });
 }
 
 /* As on a device: recorded in a capture, an event can be asked for its time only if it is external to the graph. */
@@ -240,13 +305,17 @@ cudaError_t cudaEventRecordWithFlags(cudaEvent_t event, cudaStream_t stream, uns
 {
     const bool captured = stream != nullptr && stream->capture != cudaStreamCaptureStatusNone;
     if (((flags & cudaEventRecordExternal) != 0) != captured) return emulated_done(cudaErrorInvalidValue);
-    return cudaEventRecord(event, stream);
+    const cudaError_t error = cudaEventRecord(event, stream);
+    if (captured) event->number = 0; /* nothing in the capture can wait for it */
+    return error;
 }
 
-cudaError_t cudaEventSynchronize(cudaEvent_t)
+cudaError_t cudaEventSynchronize(cudaEvent_t event)
 {
     if (emulated_state() != cudaSuccess) return cudaErrorIllegalAddress;
-    return emulated_done(emulated_breaks_capture() ? cudaErrorStreamCaptureUnsupported : cudaSuccess);
+    if (emulated_breaks_capture()) return emulated_done(cudaErrorStreamCaptureUnsupported);
+    if (event->queue != nullptr) event->queue->run_until(event->place);
+    return cudaSuccess;
 }
 
 cudaError_t cudaEventElapsedTime(float *milliseconds, cudaEvent_t start, cudaEvent_t stop)
@@ -258,6 +327,43 @@ cudaError_t cudaEventElapsedTime(float *milliseconds, cudaEvent_t start, cudaEve
     return cudaSuccess;
 }
 
-cudaError_t cudaStreamWaitEvent(cudaStream_t, cudaEvent_t, unsigned int) { return cudaSuccess; }
+/* What a capture must not depend on, and who must not depend on it. */
+static cudaError_t enter_capture(cudaStream_t stream, cudaEvent_t event)
+{
+    const bool inside = stream != nullptr && stream->number != 0;
+    if (!event->recorded || (event->number == 0 && !inside)) return cudaSuccess;
+    if (capturing == nullptr || event->number != capturing->number)
+        return inside ? cudaErrorStreamCaptureIsolation : cudaErrorCapturedEvent;
+    if (stream == nullptr) return cudaErrorStreamCaptureUnsupported;
+    if (!inside) {
+        stream->capture = cudaStreamCaptureStatusActive;
+        stream->recording = capturing->recording;
+        stream->number = capturing->number;
+        stream->submitted = stream->joined = 0;
+        capturing->branches.push_back(stream);
+    }
+    if (event->branch != stream && event->branch->joined < event->submitted) event->branch->joined = event->submitted;
+    return cudaSuccess;
+}
+
+cudaError_t cudaStreamWaitEvent(cudaStream_t stream, cudaEvent_t event, unsigned int)
+{
+    const cudaError_t entered = enter_capture(stream, event);
+    if (entered != cudaSuccess) {
+        (void)emulated_breaks_capture();
+        return emulated_done(entered);
+    }
+    if (!event->recorded) return cudaSuccess;
+    const emulated_queue_ref queue = stream != nullptr ? stream->queue : nullptr;
+    return submit(stream, [event, queue] {
+        const emulated_queue_ref other = event->queue;
+        const long long place = event->place;
+        const auto wait = [other, place] {
+            if (other != nullptr) other->run_until(place);
+        };
+        if (queue == nullptr) return wait();
+        queue->mark(wait);
+    });
+}
 
 } /* extern "C" */

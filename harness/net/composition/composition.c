@@ -15,6 +15,7 @@ static cnn_status plan_all(cnn_trainer *t, cnn_error *err)
     cnn_status status = step_layout(t, err);
     if (status == CNN_OK && !t->loop->overflow) status = step_schedule(t, err);
     if (status == CNN_OK && !t->loop->overflow) status = step_recompute(t, err);
+    if (status == CNN_OK && !t->loop->overflow) status = step_offload(t, err);
     if (status == CNN_OK && !t->loop->overflow) status = step_share(t, err);
     if (status == CNN_OK && !t->loop->overflow) status = step_buckets(t, err);
     for (int i = 0; status == CNN_OK && i < t->n_plans; i++)
@@ -36,6 +37,7 @@ static void composition_close(cnn_context *context, cnn_trainer *t)
     for (int i = 0; i < t->n_plans; i++) cnn_plan_release(t->session, &t->plans[i].plan);
     for (int list = 0; list < LANES; list++)
         for (int i = 0; i < MAX_BATCHES; i++) free_batch(t, &t->batches[list][i]);
+    step_offload_close(t);
     cnn_group_close(&t->group); /* behind the graphs that hold its sums */
     free(t->update.calls);
     free(t->plans);
@@ -44,6 +46,7 @@ static void composition_close(cnn_context *context, cnn_trainer *t)
     free(t->save_at);
     free(t->scratch_at);
     free(t->again_at);
+    free(t->back_at);
     free(t->buffers);
     free(t->buckets);
     free(t);
@@ -66,8 +69,9 @@ cnn_status composition_open(trainer *loop, cnn_error *err)
     t->save_at = calloc((size_t)net->n_layers, sizeof *t->save_at);
     t->scratch_at = calloc((size_t)net->n_layers, sizeof *t->scratch_at);
     if (loop->params.recompute) t->again_at = calloc((size_t)net->n_values, sizeof *t->again_at);
+    if (loop->params.offload) t->back_at = calloc((size_t)net->n_values, sizeof *t->back_at);
     const bool made = t->value_at != NULL && t->grad_at != NULL && t->save_at != NULL && t->scratch_at != NULL &&
-                      (t->again_at != NULL || !loop->params.recompute);
+                      (t->again_at != NULL || !loop->params.recompute) && (t->back_at != NULL || !loop->params.offload);
     return made ? plan_all(t, err) : CNN_FAIL(err, CNN_OUT_OF_MEMORY, "no memory for a trainer");
 }
 
@@ -103,7 +107,8 @@ cnn_status composition_start(trainer *loop, cnn_error *err)
     const bool several = step_gathers_by_cursor(t) && t->loop->profile == NULL;
     loop->facts.steps = several ? STEPS_A_GRAPH : 1;
     const bool at_once = !t->graphs && t->session->impl->memory == NULL;
-    cnn_status status = step_sums_open(t, err);
+    cnn_status status = step_offload_open(t, err);
+    if (status == CNN_OK) status = step_sums_open(t, err);
     if (status == CNN_OK && loop->data != NULL && !at_once) {
         status = trainer_set_params(loop, NULL, err); /* what runs before training reads nothing that is not there */
         if (status == CNN_OK) status = step_prepare(t, err);

@@ -17,7 +17,10 @@ static profile_row row_of(const cnn_trainer *t, const step_call *call)
     const bool test = t->laps.mode == TEST;
     profile_row row = {.layer = PROFILE_IMAGES, .pass = test ? "test" : "", .place = -2 + test};
     const char *phase = "gather";
-    if (call != NULL && call->plan < 0 && call->again) {
+    if (call != NULL && call->move != STAYS) {
+        row.layer = PROFILE_OFFLOAD, row.place = PLACE_OFFLOAD;
+        phase = call->move == MOVES_OUT || call->move == MOVES_BACK ? "begin a copy" : "wait for a copy";
+    } else if (call != NULL && call->plan < 0 && call->again) {
         row.layer = PROFILE_RECOMPUTE, row.place = PLACE_RECOMPUTE, phase = "running statistics";
     } else if (call != NULL && call->plan < 0) {
         row.layer = PROFILE_GRADIENTS, row.place = PLACE_GRADIENTS, phase = "copy";

@@ -71,6 +71,8 @@ static cnn_status make_buffers(cnn_trainer *t, const bool *needed, cnn_error *er
         if (status == CNN_OK) t->buffers[t->n_buffers - 1].value = v;
         if (status == CNN_OK) status = new_buffer(t, needed[v] ? count : 0, elem, &t->grad_at[v], err);
         if (status == CNN_OK && t->again_at != NULL) status = new_buffer(t, count, elem, &t->again_at[v], err);
+        if (status == CNN_OK && t->back_at != NULL)
+            status = new_buffer(t, count, v == probabilities ? kept : elem, &t->back_at[v], err);
     }
     for (int l = 0; l < net->n_layers && status == CNN_OK; l++) {
         const cnn_layer *layer = &net->layers[l];

@@ -14,6 +14,8 @@
  * same memory. (No real place is so large: see trainer_place.) */
 #define BUFFER (SIZE_MAX / 2 + 1)
 
+enum { STEP_ALIGN = 256 };
+
 /* The first and the last call of a list that use a buffer; last -1: none does. */
 typedef struct step_life {
     int first, last;
@@ -35,13 +37,21 @@ typedef struct step_plan {
     cnn_plan plan;
 } step_plan;
 
-/* One operation with its buffers, or (plan -1) a copy of copy_bytes from at[0] to at[1]. */
+/* Of a call without a plan: what it does for a value that moves to host memory. It begins the copy out, or back; what
+ * comes behind it waits for that copy. */
+typedef enum step_move { STAYS, MOVES_OUT, IS_OUT, MOVES_BACK, IS_BACK } step_move;
+
+/* One operation with its buffers, or (plan -1) a copy of copy_bytes from at[0] to at[1]; with a move, of at[0] to
+ * host_at or from there. */
 typedef struct step_call {
     int plan, n_operands;
     unsigned written; /* a bit for each operand: the call writes it */
     bool again;       /* of the forward pass, in the backward pass: see recompute.c */
     bool done;        /* an activation, by the call before it: nothing is left to do */
     int begins;       /* so many buckets' sums begin behind it: see buckets.c */
+    step_move move;   /* see offload.c, and so the next two */
+    int copy;         /* which of the copies to the host and back */
+    size_t host_at;
     size_t at[CNN_MAX_OPERANDS], copy_bytes;
     void *operands[CNN_MAX_OPERANDS]; /* from `at`, once the memory is there */
     cnn_run_extra extra;
@@ -86,6 +96,7 @@ struct cnn_trainer {
 
     size_t *value_at, *grad_at;          /* one a value; no gradient: NOWHERE */
     size_t *again_at;                    /* one a value: where it is computed again; with recompute, else NULL */
+    size_t *back_at;                     /* likewise: where it is copied back to; with offload, else NULL */
     size_t (*save_at)[2];                /* one a layer: batch norm's save_mean and save_invstd */
     size_t *scratch_at;                  /* one a layer: a gradient that is then added to others; or NOWHERE */
     size_t params_at, grads_at, kept_at; /* kept: a copy of the running statistics, during `gradients` */
@@ -105,6 +116,10 @@ struct cnn_trainer {
     int64_t cursor; /* where the device's cursor stands; -1: unknown */
     step_laps laps;
 
+    cnn_offload *offload; /* with values that move to host memory, whose memory `host` is; else NULL */
+    char *host;
+    int n_copies;
+
     cnn_group group;      /* over ranks: what adds up their gradients */
     step_bucket *buckets; /* likewise, in the order in which their sums begin; one or none: one sum behind all calls */
     int n_buckets;
@@ -121,10 +136,23 @@ void step_take_out_copies(call_list *list);
  * trainer_params.recompute. */
 cnn_status step_recompute(cnn_trainer *t, cnn_error *err);
 
+/* The first list of a training step; NULL: there is none. */
+const call_list *step_first_list(const cnn_trainer *t);
+
+/* offload.c: which values go to host memory between the passes, and the calls for that; nothing without
+ * trainer_params.offload. moves.c: the memory there, and what the copies need; a call with a move. */
+cnn_status step_offload(cnn_trainer *t, cnn_error *err);
+cnn_status step_offload_open(cnn_trainer *t, cnn_error *err);
+void step_offload_close(cnn_trainer *t);
+cnn_status step_offload_run(const cnn_trainer *t, const step_call *call, cnn_error *err);
+
 /* sharing.c: the life of each buffer in a list; the most bytes that are alive at once; a place for each. */
 void step_lives(const cnn_trainer *t, const call_list *list, step_life *lives);
 cnn_status step_peak(const cnn_trainer *t, const call_list *list, size_t *bytes, cnn_error *err);
 cnn_status step_share(cnn_trainer *t, cnn_error *err);
+
+/* What a buffer of so many bytes takes: places are as trainer_place() has them. */
+static inline size_t step_rounded(size_t bytes) { return (bytes + STEP_ALIGN - 1) / STEP_ALIGN * STEP_ALIGN; }
 
 static inline bool step_is_buffer(size_t at) { return at >= BUFFER && at < LANE_LABELS; }
 

@@ -225,7 +225,7 @@ static cnn_status rewrite_all(rewrite *r, const bool *dropped)
     return status;
 }
 
-static const call_list *first_list(const cnn_trainer *t)
+const call_list *step_first_list(const cnn_trainer *t)
 {
     for (int b = 0; b < t->n_batches; b++)
         if (t->batches[0][b].calls[TRAIN].count > 0) return &t->batches[0][b].calls[TRAIN];
@@ -234,7 +234,7 @@ static const call_list *first_list(const cnn_trainer *t)
 
 cnn_status step_recompute(cnn_trainer *t, cnn_error *err)
 {
-    const call_list *list = first_list(t);
+    const call_list *list = step_first_list(t);
     call_list scratch = {0};
     const size_t n = (size_t)t->net->n_values;
     if (!t->loop->params.recompute || list == NULL) return CNN_OK;

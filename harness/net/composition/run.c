@@ -7,7 +7,9 @@
 /* Which operation it was that failed. Of which network is said where the steps are asked for. */
 static cnn_status name_call(const cnn_trainer *t, const step_call *c, cnn_error *err)
 {
-    char what[CNN_NAME_MAX + 2 * CNN_PROBLEM_TEXT_MAX] = "copying a gradient", problem[CNN_PROBLEM_TEXT_MAX];
+    char what[CNN_NAME_MAX + 2 * CNN_PROBLEM_TEXT_MAX] = "", problem[CNN_PROBLEM_TEXT_MAX];
+    snprintf(what, sizeof what, "%s",
+             c->move != STAYS ? "moving a value to host memory, or back" : "copying a gradient");
     if (c->plan >= 0) {
         const step_plan *p = &t->plans[c->plan];
         cnn_problem_format(&p->plan.problem, problem);
@@ -20,13 +22,19 @@ static cnn_status name_call(const cnn_trainer *t, const step_call *c, cnn_error 
     return cnn_error_before(err, err->status, "%s: ", what);
 }
 
+static cnn_status run_call(const cnn_trainer *t, const step_call *c, cnn_error *err)
+{
+    if (c->move != STAYS) return step_offload_run(t, c, err);
+    return c->plan < 0 ? cnn_mem_copy(t->session, c->operands[1], c->operands[0], c->copy_bytes, err)
+                       : cnn_run(t->session, &t->plans[c->plan].plan, c->operands, &c->extra, err);
+}
+
 cnn_status step_run_call(const cnn_trainer *t, const step_call *c, cnn_error *err)
 {
     const cnn_impl *impl = t->session->impl;
     if (c->done) return CNN_OK;
     if (impl->ranges != NULL) CNN_CALL_VOID(impl, ranges->push, t->session->context, c->range);
-    cnn_status status = c->plan < 0 ? cnn_mem_copy(t->session, c->operands[1], c->operands[0], c->copy_bytes, err)
-                                    : cnn_run(t->session, &t->plans[c->plan].plan, c->operands, &c->extra, err);
+    cnn_status status = run_call(t, c, err);
     if (impl->ranges != NULL) CNN_CALL_VOID(impl, ranges->pop, t->session->context);
     if (status == CNN_OK) status = step_laps_call(t, err);
     return status == CNN_OK ? CNN_OK : name_call(t, c, err);

@@ -9,10 +9,6 @@
 #include <limits.h>
 #include <stdlib.h>
 
-enum { ALIGN = 256 }; /* as trainer_place has it */
-
-static size_t rounded(size_t bytes) { return (bytes + ALIGN - 1) / ALIGN * ALIGN; }
-
 /* ---- Lives ---- */
 
 void step_lives(const cnn_trainer *t, const call_list *list, step_life *lives)
@@ -36,8 +32,8 @@ cnn_status step_peak(const cnn_trainer *t, const call_list *list, size_t *bytes,
     if (lives != NULL && change != NULL) step_lives(t, list, lives);
     for (int b = 0; lives != NULL && change != NULL && b < t->n_buffers; b++) {
         if (lives[b].last < 0) continue;
-        change[lives[b].first] += rounded(t->buffers[b].bytes);
-        change[lives[b].last + 1] -= rounded(t->buffers[b].bytes);
+        change[lives[b].first] += step_rounded(t->buffers[b].bytes);
+        change[lives[b].last + 1] -= step_rounded(t->buffers[b].bytes);
     }
     for (int i = 0; change != NULL && i < list->count; i++) {
         alive += change[i];
@@ -98,8 +94,8 @@ static size_t lowest_gap(const item *items, int placed, const step_buffer *b, co
         if (alive_together(items[i].buffer, b)) others[count++] = &items[i];
     qsort(others, (size_t)count, sizeof *others, by_place);
     for (int i = 0; i < count; i++) {
-        if (at + rounded(b->bytes) <= others[i]->at) return at;
-        const size_t end = others[i]->at + rounded(others[i]->buffer->bytes);
+        if (at + step_rounded(b->bytes) <= others[i]->at) return at;
+        const size_t end = others[i]->at + step_rounded(others[i]->buffer->bytes);
         if (end > at) at = end;
     }
     return at;
@@ -112,7 +108,7 @@ static size_t place(item *items, int count, int (*compare)(const void *, const v
     qsort(items, (size_t)count, sizeof *items, compare);
     for (int i = 0; i < count; i++) {
         items[i].at = lowest_gap(items, i, items[i].buffer, others);
-        const size_t end = items[i].at + rounded(items[i].buffer->bytes);
+        const size_t end = items[i].at + step_rounded(items[i].buffer->bytes);
         if (end > SIZE_MAX / 4) return SIZE_MAX;
         if (end > most) most = end;
     }
@@ -148,7 +144,7 @@ cnn_status step_share(cnn_trainer *t, cnn_error *err)
         if (!is_used(&t->buffers[b])) continue;
         items[count++].buffer = &t->buffers[b];
         if (t->buffers[b].bytes > SIZE_MAX / 4) t->loop->overflow = true;
-        bytes->apart += rounded(t->buffers[b].bytes);
+        bytes->apart += step_rounded(t->buffers[b].bytes);
     }
     if (status == CNN_OK && !t->loop->overflow) {
         const size_t first = place(items, count, by_use, others);

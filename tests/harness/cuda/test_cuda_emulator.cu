@@ -489,6 +489,117 @@ static void waiting_and_allocating_break_a_capture(void **)
     assert_int_equal(cudaStreamDestroy(stream), cudaSuccess);
 }
 
+/* ---- A second stream */
+
+/* Two streams and two events; a copy from `from` to `to` of a number. */
+struct pair_of_streams {
+    cudaStream_t main, copies;
+    cudaEvent_t ready, done;
+    float from, to;
+};
+
+static void open_pair(pair_of_streams *p)
+{
+    assert_int_equal(cudaStreamCreateWithFlags(&p->main, cudaStreamNonBlocking), cudaSuccess);
+    assert_int_equal(cudaStreamCreateWithFlags(&p->copies, cudaStreamNonBlocking), cudaSuccess);
+    assert_int_equal(cudaEventCreateWithFlags(&p->ready, cudaEventDisableTiming), cudaSuccess);
+    assert_int_equal(cudaEventCreateWithFlags(&p->done, cudaEventDisableTiming), cudaSuccess);
+    p->from = 1, p->to = 0;
+}
+
+static void close_pair(pair_of_streams *p)
+{
+    (void)cudaGetLastError();
+    assert_int_equal(cudaEventDestroy(p->ready), cudaSuccess);
+    assert_int_equal(cudaEventDestroy(p->done), cudaSuccess);
+    assert_int_equal(cudaStreamDestroy(p->copies), cudaSuccess);
+    assert_int_equal(cudaStreamDestroy(p->main), cudaSuccess);
+}
+
+static void begin_copy(pair_of_streams *p)
+{
+    assert_int_equal(cudaEventRecord(p->ready, p->main), cudaSuccess);
+    assert_int_equal(cudaStreamWaitEvent(p->copies, p->ready), cudaSuccess);
+    assert_int_equal(cudaMemcpyAsync(&p->to, &p->from, sizeof p->to, cudaMemcpyHostToDevice, p->copies), cudaSuccess);
+    assert_int_equal(cudaEventRecord(p->done, p->copies), cudaSuccess);
+}
+
+static void copies_come_when_they_are_waited_for(void **)
+{
+    pair_of_streams p;
+    open_pair(&p);
+    for (int way = 0; way < 4; way++) { /* after the last one the stream has had more than copies */
+        p.from = 1, p.to = 0;
+        begin_copy(&p);
+        assert_int_equal(emulated_launch(1, 1, 0, p.main, add_one, &p.from), cudaSuccess); /* which is a mistake */
+        assert_true(p.from == 2 && p.to == 0);
+        if (way == 0) assert_int_equal(cudaStreamWaitEvent(p.main, p.done), cudaSuccess);
+        if (way == 1) assert_int_equal(cudaEventSynchronize(p.done), cudaSuccess);
+        if (way == 2) assert_int_equal(cudaStreamSynchronize(p.copies), cudaSuccess);
+        if (way == 3) assert_int_equal(cudaMemsetAsync(&p.from, 0, 0, p.copies), cudaSuccess); /* behind it */
+        assert_true(p.to == 2);
+    }
+    close_pair(&p);
+}
+
+/* Whoever waits for the stream alone has waited for nothing beside it. */
+static void a_stream_does_not_wait_for_another(void **)
+{
+    pair_of_streams p;
+    open_pair(&p);
+    begin_copy(&p);
+    assert_int_equal(cudaStreamSynchronize(p.main), cudaSuccess);
+    assert_true(p.to == 0);
+    close_pair(&p);
+    assert_true(p.to == 1);
+}
+
+static void a_capture_forks_and_joins(void **)
+{
+    pair_of_streams p;
+    cudaGraph_t graph = nullptr;
+    cudaGraphExec_t exec = nullptr;
+    open_pair(&p);
+    assert_int_equal(cudaStreamBeginCapture(p.main, cudaStreamCaptureModeThreadLocal), cudaSuccess);
+    begin_copy(&p);
+    assert_int_equal(cudaStreamWaitEvent(p.main, p.done), cudaSuccess);
+    assert_int_equal(emulated_launch(1, 1, 0, p.main, add_one, &p.to), cudaSuccess);
+    assert_true(p.to == 0);
+    assert_int_equal(cudaStreamEndCapture(p.main, &graph), cudaSuccess);
+    assert_int_equal(cudaGraphInstantiate(&exec, graph), cudaSuccess);
+    assert_int_equal(cudaGraphDestroy(graph), cudaSuccess);
+    for (int i = 0; i < 2; i++) {
+        p.from = (float)(10 * i + 1);
+        assert_int_equal(cudaGraphLaunch(exec, p.main), cudaSuccess);
+        assert_true(p.to == p.from + 1);
+    }
+    begin_copy(&p); /* both streams are as they were */
+    assert_int_equal(cudaEventSynchronize(p.done), cudaSuccess);
+    assert_true(p.to == 11);
+    assert_int_equal(cudaGraphExecDestroy(exec), cudaSuccess);
+    close_pair(&p);
+}
+
+/* A branch that is not joined, an event from outside, one of a capture that is over. */
+static void a_capture_is_closed(void **)
+{
+    pair_of_streams p;
+    cudaGraph_t graph = nullptr;
+    open_pair(&p);
+    assert_int_equal(cudaStreamBeginCapture(p.main, cudaStreamCaptureModeThreadLocal), cudaSuccess);
+    begin_copy(&p);
+    assert_int_equal(cudaStreamEndCapture(p.copies, &graph), cudaErrorStreamCaptureUnmatched);
+    assert_int_equal(cudaStreamEndCapture(p.main, &graph), cudaErrorStreamCaptureUnjoined);
+    assert_null(graph);
+    assert_int_equal(cudaStreamWaitEvent(p.main, p.done), cudaErrorCapturedEvent);
+    begin_copy(&p);
+    assert_int_equal(cudaStreamBeginCapture(p.main, cudaStreamCaptureModeThreadLocal), cudaSuccess);
+    assert_int_equal(cudaStreamWaitEvent(p.main, p.done), cudaErrorStreamCaptureIsolation);
+    assert_int_equal(cudaStreamEndCapture(p.main, &graph), cudaErrorStreamCaptureInvalidated);
+    assert_null(graph);
+    close_pair(&p);
+}
+
 int main()
 {
     const struct CMUnitTest tests[] = {
@@ -511,6 +622,10 @@ int main()
         cmocka_unit_test(shapes_beyond_a_device_are_refused),
         cmocka_unit_test(graphs_play_back_what_was_recorded),
         cmocka_unit_test(waiting_and_allocating_break_a_capture),
+        cmocka_unit_test(copies_come_when_they_are_waited_for),
+        cmocka_unit_test(a_stream_does_not_wait_for_another),
+        cmocka_unit_test(a_capture_forks_and_joins),
+        cmocka_unit_test(a_capture_is_closed),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -107,18 +107,20 @@ static const struct {
     size_t at, offset, size; /* of the table's pointer, of the function in the table, of the table */
 } functions[] = {
 #define FUNCTION(table, name) #table, #name, offsetof(cnn_impl, table), offsetof(cnn_##table, name), sizeof(cnn_##table)
-    {FUNCTION(memory, alloc)},      {FUNCTION(memory, free)},       {FUNCTION(memory, upload)},
-    {FUNCTION(memory, download)},   {FUNCTION(memory, copy)},       {FUNCTION(memory, fill)},
-    {FUNCTION(memory, available)},  {FUNCTION(timing, start)},      {FUNCTION(timing, stop)},
-    {FUNCTION(capture, begin)},     {FUNCTION(capture, end)},       {FUNCTION(capture, run)},
-    {FUNCTION(capture, free)},      {FUNCTION(profile, open)},      {FUNCTION(profile, close)},
-    {FUNCTION(profile, use)},       {FUNCTION(profile, lap)},       {FUNCTION(profile, read)},
-    {FUNCTION(ranges, push)},       {FUNCTION(ranges, pop)},        {FUNCTION(uploads, host_alloc)},
-    {FUNCTION(uploads, host_free)}, {FUNCTION(uploads, start)},     {FUNCTION(uploads, use)},
-    {FUNCTION(uploads, drain)},     {FUNCTION(peaks, open)},        {FUNCTION(peaks, run)},
-    {FUNCTION(peaks, close)},       {FUNCTION(trainers, supports)}, {FUNCTION(trainers, open)},
-    {FUNCTION(trainers, close)},    {FUNCTION(trainers, load)},     {FUNCTION(trainers, save)},
-    {FUNCTION(trainers, train)},    {FUNCTION(trainers, test)},     {FUNCTION(trainers, gradients)},
+    {FUNCTION(memory, alloc)},       {FUNCTION(memory, free)},    {FUNCTION(memory, upload)},
+    {FUNCTION(memory, download)},    {FUNCTION(memory, copy)},    {FUNCTION(memory, fill)},
+    {FUNCTION(memory, available)},   {FUNCTION(timing, start)},   {FUNCTION(timing, stop)},
+    {FUNCTION(capture, begin)},      {FUNCTION(capture, end)},    {FUNCTION(capture, run)},
+    {FUNCTION(capture, free)},       {FUNCTION(profile, open)},   {FUNCTION(profile, close)},
+    {FUNCTION(profile, use)},        {FUNCTION(profile, lap)},    {FUNCTION(profile, read)},
+    {FUNCTION(ranges, push)},        {FUNCTION(ranges, pop)},     {FUNCTION(uploads, host_alloc)},
+    {FUNCTION(uploads, host_free)},  {FUNCTION(uploads, start)},  {FUNCTION(uploads, use)},
+    {FUNCTION(offloads, open)},      {FUNCTION(offloads, close)}, {FUNCTION(offloads, begin)},
+    {FUNCTION(offloads, wait)},      {FUNCTION(uploads, drain)},  {FUNCTION(peaks, open)},
+    {FUNCTION(peaks, run)},          {FUNCTION(peaks, close)},    {FUNCTION(trainers, supports)},
+    {FUNCTION(trainers, open)},      {FUNCTION(trainers, close)}, {FUNCTION(trainers, load)},
+    {FUNCTION(trainers, save)},      {FUNCTION(trainers, train)}, {FUNCTION(trainers, test)},
+    {FUNCTION(trainers, gradients)},
 #undef FUNCTION
 };
 
@@ -224,6 +226,7 @@ static void a_smaller_table_is_taken(void **state)
     const cnn_impl *now = &copy.impl;
     assert_true(now->memory == NULL && now->timing == NULL && now->capture == NULL && now->profile == NULL);
     assert_true(now->ranges == NULL && now->uploads == NULL && now->peaks == NULL && now->trainers == NULL);
+    assert_true(now->offloads == NULL);
     assert_string_equal(now->name, "cpu");
     assert_ptr_equal(now->ops->conv_fwd, old.ops->conv_fwd);
     assert_ptr_equal(now->ops->gather, old.ops->gather);

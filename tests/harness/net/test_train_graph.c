@@ -15,7 +15,7 @@ static const char net_text[] = "input 1 8 8\nconv 4 kernel=3 stride=2 pad=1\nbat
 
 typedef struct way {
     const char *name;
-    bool mock, no_graph, host_data, losses, watched, recompute;
+    bool mock, no_graph, host_data, losses, watched, recompute, offload;
     const char *knobs[2];
 } way;
 
@@ -39,7 +39,11 @@ static void open_mock(cnn_session *session, const char *a, const char *b)
 static cnn_status open_way(const cnn_session *session, const cnn_network *n, const dataset *data, const way *w,
                            trainer **t, cnn_error *why)
 {
-    trainer_params params = {.seed = 3, .no_graph = w->no_graph, .host_data = w->host_data, .recompute = w->recompute};
+    trainer_params params = {.seed = 3,
+                             .no_graph = w->no_graph,
+                             .host_data = w->host_data,
+                             .recompute = w->recompute,
+                             .offload = w->offload};
     OK(cnn_optimizer_parse("adam,lr=0.01", &params.optimizer, err));
     const cnn_status status = trainer_open(session, n, data, &params, t, why);
     return status == CNN_OK ? trainer_start(*t, why) : status;
@@ -109,6 +113,10 @@ static void test_every_way_the_same(void **state)
          .knobs = {"mock.early_uploads=1"}},
         {.name = "graph, recompute", .mock = true, .recompute = true},
         {.name = "host, no graph, recompute", .mock = true, .host_data = true, .no_graph = true, .recompute = true},
+        {.name = "graph, offload", .mock = true, .offload = true},
+        {.name = "graph, offload, early", .mock = true, .offload = true, .knobs = {"mock.early_uploads=1"}},
+        {.name = "no graph, offload, recompute", .mock = true, .no_graph = true, .offload = true, .recompute = true},
+        {.name = "host, graph, offload", .mock = true, .host_data = true, .offload = true},
         {.name = "cpu, recompute, losses", .recompute = true, .losses = true},
         {.name = "cpu, host", .host_data = true, .losses = true},
     };
