@@ -26,11 +26,15 @@ cnn_status plot_file(const char *name, char path[FOUND_PATH_MAX], cnn_error *err
  * the text begins with it; as itself, the search for @macros takes it for an end. */
 void gnuplot_text(FILE *to, const char *name, int index, const char *text)
 {
+    int brackets = 0;
     fputs(name, to);
     if (index >= 0) fprintf(to, "%d", index);
     fputs("='", to);
     while (*text) { /* a line end would end the command, too */
         char shown[CNN_SHOWN_MAX];
+        /* XML forbids "]]>" within a text, and gnuplot writes it into an SVG as it is. */
+        if (*text == '>' && brackets >= 2) fputc(' ', to);
+        brackets = *text == ']' ? brackets + 1 : 0;
         text += cnn_show_character(text, shown);
         for (const char *at = shown; *at != '\0'; at++) fprintf(to, *at == '\'' ? "'.\"\\047\".'" : "%c", *at);
     }

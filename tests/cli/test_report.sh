@@ -72,6 +72,21 @@ if command -v gnuplot >/dev/null; then
     [ "$(grep -c '<figcaption>' "$tmp/page.html")" -ge 2 ] || fail "epochs and curves are not drawn: $(grep -o 'not drawn[^<]*' "$tmp/page.html")"
 fi
 
+# ---- Every kind of record that there is stands on the page, or the page and docs/report.md say that it does not.
+"$python" "$here/report_kinds.py" harness/record/fields.inc >"$tmp/kinds.jsonl"
+"$benchcnn" check "$tmp/kinds.jsonl" >"$tmp/out" 2>&1 && grep -q ' 0 faults, 0 fields of another version' "$tmp/out" || fail "records of each kind: $(head -3 "$tmp/out")"
+every_kind() { "$python" "$here/report_kinds.py" "$1" "$tmp/page.html" "$2" >"$tmp/said"; }
+report "$tmp/kinds.jsonl"
+sound "$tmp/kinds.jsonl"
+tests=$((tests + 1))
+every_kind harness/record/fields.inc docs/report.md || fail "kinds of records: $(cat "$tmp/said")"
+# and it fails: of a kind that is new in the table, and of one that the document forgets
+{ cat harness/record/fields.inc && echo 'FIELDS("novelty", "name", "text", "", "")'; } >"$tmp/fields.inc"
+every_kind "$tmp/fields.inc" docs/report.md && fail "a kind that is nowhere goes unnoticed"
+grep -q 'novelty are neither shown' "$tmp/said" || fail "a kind that is nowhere: $(cat "$tmp/said")"
+sed '/^- `losses`/d' docs/report.md >"$tmp/report.md"
+every_kind harness/record/fields.inc "$tmp/report.md" && fail "docs/report.md may forget a kind"
+
 # ---- Ranks are those of `bench`: intervals that meet share one; the next is behind all of them. What is wrong has none.
 row() { # ALGORITHM MEDIAN LOW HIGH [MARKS]
     printf '{"kind":"conv","impl":"cpu","algorithm":"%s","machine":"M","op":"conv","problem":"mb1","dir":"FWD","median_s":%s,"low_s":%s,"high_s":%s,"state":"PASSED","marks":"%s","verified":true,"floor_s":1e-6,"floor_by":"fma f32"}\n' "$1" "$2" "$3" "$4" "${5:-}"
@@ -112,7 +127,7 @@ cp "$tmp/page.html" "$tmp/hostile.html"
 if command -v gnuplot >/dev/null; then
     "$python" - "$here" >"$tmp/drawn.jsonl" <<'PY'
 import json, subprocess, sys
-for i, text in enumerate(json.loads(subprocess.check_output([sys.executable, sys.argv[1] + "/report_hostile.py", "texts"]))[:6 + 22:4]):
+for i, text in enumerate(json.loads(subprocess.check_output([sys.executable, sys.argv[1] + "/report_hostile.py", "texts"]))):
     for epoch in (1, 2, 3, 4, 5):
         print(json.dumps({"kind": "epoch", "impl": text, "algorithm": "a", "threads": 1, "knobs": {}, "net": "n", "net_crc": "1", "data": "d", "batch": 10, "dtype": "f32",
                           "layout": "nchw", "math": "f32", "optimizer": "o", "seed": 1, "train_images": 10, "test_images": 10, "data_on": "device", "graph": False,
