@@ -42,7 +42,7 @@ if [ $# -gt 0 ]; then
 else
     here=$(benchcnn list --json | sed -n 's/^{"kind":"implementation","impl":"\([^"]*\)".*"available":true.*/\1/p')
     epochs=()
-    for impl in cpu:direct cpu:im2col cpu:fused cudnn:graph:find cuda_fused:v3; do
+    for impl in cpu:fused cpu:direct cpu:im2col onednn:any cudnn:graph:find cuda_fused:v3; do
         grep -qx "${impl%%:*}" <<<"$here" && epochs+=("benchcnn train --net thesis --impl $impl --batch 100 --epochs 1 --quiet${TRAIN_OPTIONS:+ $TRAIN_OPTIONS}")
     done
     times epoch --warmup 1 -- "${epochs[@]}"
