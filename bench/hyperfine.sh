@@ -30,7 +30,7 @@ times() {
     printf '\n%s\n' "$name"
     hyperfine --shell=none --runs "${RUNS:-10}" --export-json "$work/$name.json" "${options[@]}" "$@" >"$work/said" 2>&1 ||
         { cat "$work/said" >&2; exit 1; }
-    benchcnn import "$work/$name.json" --out "$out"
+    benchcnn import "$work/$name.json" --here --out "$out"
     benchcnn import "$work/$name.json" --out "$work/$name.jsonl" --quiet
     [ $# -lt 2 ] || benchcnn compare "$work/$name.jsonl" --across program --baseline "$1"
 }
@@ -42,7 +42,7 @@ if [ $# -gt 0 ]; then
 else
     here=$(benchcnn list --json | sed -n 's/^{"kind":"implementation","impl":"\([^"]*\)".*"available":true.*/\1/p')
     epochs=()
-    for impl in cpu:direct cpu:im2col cpu:fused cudnn:graph:find cuda_fused:v3; do
+    for impl in cpu:fused cpu:direct cpu:im2col onednn:any cudnn:graph:find cuda_fused:v3; do
         grep -qx "${impl%%:*}" <<<"$here" && epochs+=("benchcnn train --net thesis --impl $impl --batch 100 --epochs 1 --quiet${TRAIN_OPTIONS:+ $TRAIN_OPTIONS}")
     done
     times epoch --warmup 1 -- "${epochs[@]}"

@@ -23,7 +23,8 @@ except ImportError:
 
 from pictures import pictures
 from rows import case, operation, tables, timed, tone, trained, training, verified
-from values import grouped, knobs, number, percent, quantity, shown, text, words
+from sections import compared, mutants, others, passes, scaling, tested
+from values import grouped, number, percent, shown, text, words
 
 # ---- Machines
 
@@ -88,49 +89,6 @@ def embedded(packed, sources):
     return links
 
 
-def others(records):
-    """Records that are shown as they are: (title, columns, rows)."""
-    def table(title, kind, *columns):
-        rows = [[column(r) if callable(column) else shown(r.get(column, "")) for _, column in columns]
-                for r in records if r.get("record") == kind]
-        keep = [i for i in range(len(columns)) if any(row[i] for row in rows)]
-        return {"title": title, "columns": [columns[i][0] for i in keep], "rows": [[row[i] for i in keep] for row in rows]}
-    def seconds(field):
-        return lambda r: quantity(number(r, field), "s")
-    made = [table("Ceilings", "peak", ("machine", "machine"), ("what", "what"), ("variant", "variant"), ("type", "dtype"), ("math", "math"),
-                  ("threads", "threads"), ("at best", lambda r: quantity(number(r, "value"), text(r, "unit"))), ("marks", "marks")),
-            table("Whole processes", "process", ("program", "program"), ("median", seconds("median_s")), ("from", seconds("min_s")),
-                  ("to", seconds("max_s")), ("runs", "samples"), ("failed", lambda r: shown(r["failed"]) if r.get("failed") else "")),
-            table("Benchmarks of other programs", "benchmark", ("benchmark", "program"), ("by", "by"), ("machine", "machine"), ("threads", "threads"), ("caches", "cache"),
-                  ("median", seconds("median_s")), ("mean", seconds("mean_s")), ("from", seconds("min_s")), ("to", seconds("max_s")), ("runs", "samples"),
-                  ("state", "state"), ("reason", "reason")),
-            table("Random problems", "fuzz", ("implementation", "impl"), ("algorithm", "algorithm"), ("operation", "op"), ("passed", "passed"),
-                  ("failed", "failed"), ("mistrusted", "mistrusted"), ("skipped", "skipped"), ("unsupported", "unsupported"), ("seed", "seed")),
-            table("Best of a sweep", "sweep_best", ("implementation", "impl"), ("algorithm", "algorithm"), ("problem", "problem"), ("direction", "dir"),
-                  ("settings", knobs), ("time", seconds("median_s")), ("points", "points"), ("tied", "tied"), ("default / best", lambda r: f"{number(r, 'regret'):.3g}" if number(r, "regret") else "")),
-            table("Comparisons in the files", "compare", ("figure", "figure"), ("verdict", "verdict"), ("reason", "reason"), ("B / A", lambda r: f"{number(r, 'ratio'):.3g}" if number(r, "ratio") else ""),
-                  ("A", seconds("a_s")), ("B", seconds("b_s"))),
-            table("Tests of weights", "eval", ("implementation", "impl"), ("network", "net"), ("data", "data"), ("images", "images"), ("accuracy", lambda r: percent(number(r, "accuracy"), 2)))]
-    return [t for t in made if t["rows"]]
-
-
-def compared(kinds):
-    sections = []
-    for record in kinds.get("compared", []):
-        file = text(record, "file")
-        if record.get("is_figures") == 0:
-            continue # of another kind: what was verified, ceilings
-        rows = [r for r in kinds.get("compare", []) if text(r, "file") == file]
-        sections.append({"was": os.path.basename(text(record, "was")), "is": os.path.basename(file), "reason": text(record, "reason"),
-                         "figures": (record.get("was_figures"), record.get("is_figures")),
-                         "differences": [r for r in kinds.get("difference", []) if text(r, "file") == file],
-                         "rows": [{"name": text(r, "name"), "verdict": text(r, "verdict"), "reason": text(r, "reason"),
-                                   "tone": "bad" if text(r, "verdict") == "SLOWER" else "doubt" if text(r, "verdict") == "CANNOT TELL" else "good",
-                                   "ratio": number(r, "ratio"), "a": text(r, "a"), "b": text(r, "b"), "runs": (r.get("a_runs"), r.get("b_runs")),
-                                   "interval": f"{number(r, 'ratio_low'):.3f} to {number(r, 'ratio_high'):.3f}" if number(r, "ratio_high") else ""} for r in rows]})
-    return sections
-
-
 def main():
     gc.disable() # what is made here is needed to the end
     packed = ThreadPoolExecutor(1).map(compressed, sys.argv[1:]) # beside the rest
@@ -155,12 +113,13 @@ def main():
                                      lstrip_blocks=True, keep_trailing_newline=True)
     environment.filters.update(percent=percent, grouped=grouped, tone=tone)
     page = environment.get_template("page.html").render(
-        head=head, rest=rest, commands=get("command"), steps=[r for r in get("other") if r.get("record") == "step"], cards=cards,
+        head=head, rest=rest, commands=get("command"), cards=cards,
         summary=verified(cases), case_tables=tables(cases, case, operation, by_id), not_held=sum(tone(text(r, "state")) == "bad" for r in cases),
         unsupported=get("unsupported"), skipped=get("skipped"), timings=tables(get("timing"), timed, operation, by_id),
         trainings=tables(get("training"), trained, training, by_id), epochs=sum(r.get("count", 0) for r in get("training")),
         epochs_verified=sum(r.get("verified", 0) for r in get("training")), marks=get("mark"), pictures=drawn, not_drawn=not_drawn,
-        comparisons=compared(kinds), others=others(get("other")), files=embedded(packed, get("source")), css=Markup(css), js=Markup(js),
+        comparisons=compared(kinds), passes=passes(get("pass")), mutants=mutants(kinds), scaling=scaling(kinds),
+        tested=tested(get("other")), others=others(get("other")), left_out=get("left_out"), files=embedded(packed, get("source")), css=Markup(css), js=Markup(js),
         js_hash=base64.b64encode(hashlib.sha256(js.encode()).digest()).decode())
     sys.stdout.buffer.write(page.encode("utf-8", "replace"))
 

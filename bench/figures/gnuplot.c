@@ -26,11 +26,17 @@ cnn_status plot_file(const char *name, char path[FOUND_PATH_MAX], cnn_error *err
  * the text begins with it; as itself, the search for @macros takes it for an end. */
 void gnuplot_text(FILE *to, const char *name, int index, const char *text)
 {
+    int brackets = 0;
+    bool number = false;
     fputs(name, to);
     if (index >= 0) fprintf(to, "%d", index);
     fputs("='", to);
     while (*text) { /* a line end would end the command, too */
         char shown[CNN_SHOWN_MAX];
+        /* XML forbids "]]>" within a text, and "&#" is a character's number there: gnuplot writes both as they are. */
+        if ((*text == '>' && brackets >= 2) || (*text == '#' && number)) fputc(' ', to);
+        brackets = *text == ']' ? brackets + 1 : 0;
+        number = *text == '&';
         text += cnn_show_character(text, shown);
         for (const char *at = shown; *at != '\0'; at++) fprintf(to, *at == '\'' ? "'.\"\\047\".'" : "%c", *at);
     }

@@ -38,9 +38,8 @@ static void note_control(kills_set *set, const cnn_record *record)
     set->held += (int)held;
 }
 
-static cnn_status take_record(void *user, const cnn_record *record, cnn_error *err)
+cnn_status kills_take(kills_set *set, const cnn_record *record, cnn_error *err)
 {
-    kills_set *set = user;
     const char *mutant = record_get_text(record, "mutant"), *list = record_get_text(record, "list");
     const char *failed = record_get_text(record, "failed"), *passed = record_get_text(record, "passed");
     kills_row row = {.end = end_of(record_get_text(record, "end"))};
@@ -65,6 +64,11 @@ static cnn_status take_record(void *user, const cnn_record *record, cnn_error *e
     if (added == NULL) return err->status;
     *added = row;
     return CNN_OK;
+}
+
+static cnn_status take_record(void *user, const cnn_record *record, cnn_error *err)
+{
+    return kills_take(user, record, err);
 }
 
 cnn_status kills_read(kills_set *set, const char *path, int *bad, cnn_error *err)

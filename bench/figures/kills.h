@@ -27,7 +27,8 @@ typedef struct kills_set {
     char first_date[16], last_date[16]; /* "": not told */
 } kills_set;
 
-/* Adds the records of a file. Of several of one mutant the last that ran counts. */
+/* Adds a record, whatever its kind is; those of a file. Of several of one mutant the last that ran counts. */
+cnn_status kills_take(kills_set *set, const cnn_record *record, cnn_error *err);
 cnn_status kills_read(kills_set *set, const char *path, int *bad, cnn_error *err);
 /* Counts and places them. CNN_BAD_ARGUMENT where there are none. */
 cnn_status kills_make(kills_set *set, cnn_error *err);

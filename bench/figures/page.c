@@ -2,7 +2,6 @@
 #include "page_parts.h"
 
 #include "harness/base/grow.h"
-#include "harness/problem/names.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -14,42 +13,9 @@ cnn_status page_open(page **result, cnn_error *err)
     return *result != NULL ? CNN_OK : CNN_FAIL(err, CNN_OUT_OF_MEMORY, "no memory for a page of records");
 }
 
-static bool is_operation(const char *kind)
-{
-    cnn_error unknown;
-    return strcmp(kind, "sweep") == 0 || cnn_name_find(&cnn_op_names, kind, &unknown) >= 0;
-}
-
-/* Shown as it is. */
-static cnn_status add_other(page *p, const cnn_record *record, cnn_error *err)
-{
-    const char *field;
-    cnn_record **added = cnn_add_item(&p->others, &p->n_others, &p->other_room, sizeof *added, "records", err);
-    if (added == NULL) return err->status;
-    *added = record_new("other");
-    record_text(*added, "record", record_get_text(record, "kind"));
-    record_text(*added, "file", p->path);
-    for (int i = 0; (field = record_field(record, i)) != NULL; i++)
-        if (strcmp(field, "kind") != 0 && strcmp(field, "samples_s") != 0) record_copy(*added, record, &field, 1);
-    return CNN_OK;
-}
-
 static cnn_status take_record(void *user, const cnn_record *record, cnn_error *err)
 {
-    static const char *const shown[] = {"peak", "process", "benchmark",  "compare",
-                                        "fuzz", "step",    "sweep_best", "eval"};
-    page *p = user;
-    const char *kind = record_get_text(record, "kind");
-    p->records++;
-    if (strcmp(kind, "env") == 0) return page_add_environment(p, record, err);
-    if (strcmp(kind, "begin") == 0 || strcmp(kind, "end") == 0) return page_add_command(p, record, err);
-    if (strcmp(kind, "verify") == 0) return page_add_row(p, PAGE_CASE, record, err);
-    if (strcmp(kind, "epoch") == 0) return page_add_row(p, PAGE_TRAINING, record, err);
-    if (is_operation(kind)) return page_add_row(p, PAGE_TIMING, record, err);
-    p->programs += strcmp(kind, "process") == 0 || strcmp(kind, "benchmark") == 0;
-    for (size_t i = 0; i < sizeof shown / sizeof *shown; i++)
-        if (strcmp(kind, shown[i]) == 0) return add_other(p, record, err);
-    return CNN_OK;
+    return page_take(user, record, err);
 }
 
 cnn_status page_read(page *p, const char *path, int *bad, cnn_error *err)
@@ -97,14 +63,14 @@ int page_epochs(const page *p)
     return count;
 }
 
-int page_points(const page *p)
+bool page_rounded(const page *p, const char *path)
 {
-    int count = 0;
-    for (int i = 0; i < p->count[PAGE_TIMING]; i++) count += p->rows[PAGE_TIMING][i].round > 0;
-    return count;
+    for (int i = 0; i < p->count[PAGE_CASE]; i++) {
+        const page_row *row = &p->rows[PAGE_CASE][i];
+        if ((path == NULL || row->file == path) && row->budget_used > 0) return true;
+    }
+    return false;
 }
-
-int page_others(const page *p) { return p->programs; }
 
 static void free_records(cnn_record **list, int count)
 {
@@ -136,6 +102,9 @@ void page_close(page *p)
     free(p->commands);
     free_records(p->sources, p->n_sources);
     free_records(p->others, p->n_others);
+    free(p->held);
+    kills_free(&p->kills);
+    figure_names_free(&p->kind_names);
     figure_names_free(&p->command_names);
     figure_names_free(&p->environment_names);
     figure_names_free(&p->session_names);

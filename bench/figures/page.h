@@ -7,10 +7,11 @@
  *   command      what was asked: command, runs, status (the last one's; absent: not known)
  *   environment  a machine with its system and this program's build: id, the fields of an `env` record, from, to
  * (dates) session      an implementation in an environment: id, environment, the fields `impl` and `implementation`
- *   timing, case, training    a row: group, session, environment, name, state, reason, repro, file, line, and its own
- *   unsupported  why cases were refused: text, count
- *   mark         a mark that occurs: name, meaning
- *   other        a record of another kind that is shown as it is, as `record`
+ *   timing, case, training, pass    a row: group, session, environment, name, state, reason, repro, file, line, and its
+ * own unsupported  why cases were refused: text, count mark         a mark that occurs: name, meaning other        a
+ * record of another kind that is shown as it is, as `record` mutants, mutant_list, mutant_check, mutant    of broken
+ * kernels: what became of all, of a list's; what a check caught, `alone` where no other check did; one that survived,
+ * or did not run left_out     a kind of records that is not shown: record, count
  */
 #ifndef BENCH_FIGURES_PAGE_H
 #define BENCH_FIGURES_PAGE_H
@@ -28,10 +29,11 @@ cnn_status page_write(page *p, record_sink *to, cnn_error *err);
 int page_longest_training(const page *p, const char *path);
 /* Whether any training is over several ranks. */
 bool page_over_ranks(const page *p, const char *path);
-int page_timings(const page *p); /* figures of single operations */
-int page_epochs(const page *p);  /* that were timed */
-int page_points(const page *p);  /* of sweeps */
-int page_others(const page *p);  /* timings of whole processes and of other programs */
-void page_close(page *p);        /* NULL is accepted */
+int page_timings(const page *p);                    /* figures of single operations */
+int page_epochs(const page *p);                     /* that were timed */
+bool page_rounded(const page *p, const char *path); /* whether a check saw any rounding */
+/* How many records of the kind there are; path NULL: in all files. */
+int page_holds(const page *p, const char *kind, const char *path);
+void page_close(page *p); /* NULL is accepted */
 
 #endif

@@ -8,14 +8,15 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const char *const kind_names[PAGE_KINDS] = {"timing", "case", "training"};
+static const char *const kind_names[PAGE_KINDS] = {"timing", "case", "training", "pass"};
 /* What a row shows as its record has it. */
 static const char *const fields[] = {
     "impl",       "algorithm",    "choice",        "inner_choice", "threads",    "knobs",        "warnings",
     "op",         "problem",      "bias",          "mode",         "dir",        "dtype",        "math",
     "layout",     "cache",        "net",           "floor_s",      "floor_by",   "floor_marks",  "sm_mhz_min",
     "sm_mhz_max", "sm_mhz_limit", "temperature_c", "power_w",      "data",       "data_on",      "batch",
-    "workers",    "ranks",        "optimizer",     "schedule",     "preprocess", "train_images", "test_images"};
+    "workers",    "ranks",        "optimizer",     "schedule",     "preprocess", "train_images", "test_images",
+    "layer",      "pass",         "phase",         "times",        "flops",      "bytes"};
 
 static const char *text_of(const cnn_record *record, const char *field)
 {
@@ -34,8 +35,8 @@ static void set_text(char **to, const char *text)
 /* The identity with what is not in it, but tells rows of a page apart. To be freed; NULL: no memory. */
 static char *key_of(const page *p, const cnn_record *record, identity_scope scope, int session, const char *machine)
 {
-    static const char *const more[] = {"workers", "ranks",      "bucket", "schedule",
-                                       "weights", "preprocess", "axes",   "case"};
+    static const char *const more[] = {"workers", "ranks", "bucket", "schedule", "weights", "preprocess",
+                                       "axes",    "case",  "layer",  "pass",     "phase"};
     const int environment = session >= 0 ? p->sessions[session].environment : -1;
     char *key = NULL, *identity = record_identity(record, scope, NULL);
     size_t size;
@@ -55,6 +56,15 @@ static char *key_of(const page *p, const cnn_record *record, identity_scope scop
     }
     free(identity);
     return key;
+}
+
+/* Passes are of one training, with all that it was run with. To be freed. */
+static char *run_of(const cnn_record *record, const char *machine)
+{
+    char *run = NULL, *identity = record_identity(record, IDENTITY_FIGURE, NULL);
+    if (identity != NULL && asprintf(&run, "%s on %s", identity, machine) < 0) run = NULL;
+    free(identity);
+    return run;
 }
 
 static void describe(page_row *row, page_kind kind, const cnn_record *record)
@@ -80,7 +90,7 @@ static page_row *row_of(page *p, page_kind kind, const cnn_record *record, cnn_e
     const char *own = record_get_text(record, "machine");
     const char *machine = own ? own : session >= 0 ? p->sessions[session].machine : "";
     char *key = key_of(p, record, IDENTITY_FIGURE, session, machine),
-         *task = key_of(p, record, IDENTITY_TASK, session, machine);
+         *task = kind == PAGE_PASS ? run_of(record, machine) : key_of(p, record, IDENTITY_TASK, session, machine);
     bool fresh = false, fresh_group;
     page_row *row = NULL;
     if (key == NULL || task == NULL) CNN_FAIL(err, CNN_OUT_OF_MEMORY, "no memory for a row");
@@ -179,6 +189,14 @@ static cnn_status add_epoch(page_row *row, const cnn_record *record, cnn_error *
     return is_time(seconds) ? add_seconds(row, seconds, text_of(record, "marks"), err) : CNN_OK;
 }
 
+static cnn_status add_pass(page_row *row, const cnn_record *record, cnn_error *err)
+{
+    const double seconds = record_get_real(record, "seconds"), share = record_get_real(record, "share");
+    if (!is_time(seconds)) return CNN_OK;
+    row->shares += share >= 0 && share <= 1 ? share : 0;
+    return add_seconds(row, seconds, "", err);
+}
+
 static cnn_status add_check(page *p, page_row *row, const cnn_record *record)
 {
     const char *state = text_of(record, "state"), *check = text_of(record, "check");
@@ -200,5 +218,6 @@ cnn_status page_add_row(page *p, page_kind kind, const cnn_record *record, cnn_e
     page_row *row = row_of(p, kind, record, err);
     if (row == NULL) return err->status;
     if (kind == PAGE_CASE) return add_check(p, row, record);
+    if (kind == PAGE_PASS) return add_pass(row, record, err);
     return kind == PAGE_TIMING ? add_timing(row, record, err) : add_epoch(row, record, err);
 }

@@ -147,8 +147,13 @@ static bool is_new(const page *p, page_kind kind, int i)
 
 cnn_status page_verdicts(const page *p, record_sink *to, cnn_error *err)
 {
+    char text[256];
     cnn_status status = put_counts(p, PAGE_CASE, "case", to, err);
     if (status == CNN_OK) status = put_counts(p, PAGE_TIMING, "timed kernel", to, err);
+    if (status == CNN_OK && p->kills.count > 0) {
+        const bool good = page_mutants_text(p, text, sizeof text);
+        status = put(to, text, true, good, err);
+    }
     for (int i = 0; i < p->count[PAGE_TIMING] && status == CNN_OK; i++)
         if (is_new(p, PAGE_TIMING, i)) status = put_operation(p, &p->rows[PAGE_TIMING][i], to, err);
     for (int i = 0; i < p->count[PAGE_TRAINING] && status == CNN_OK; i++)

@@ -12,7 +12,7 @@
 static void finish(page_row *row, page_kind kind)
 {
     if (row->count == 0) return;
-    if (kind == PAGE_TIMING) {
+    if (kind != PAGE_TRAINING) {
         row->stats.median = bench_median(row->seconds, row->count);
         if (isnan(row->stats.low) || isnan(row->stats.high)) row->stats.low = row->stats.high = row->stats.median;
         for (int bit = 0; bit < BENCH_MARK_COUNT; bit++) row->stats.marks |= row->marked[bit] > 0 ? 1u << bit : 0;
@@ -86,6 +86,7 @@ static cnn_status write_row(page *p, page_kind kind, page_row *row, record_sink 
     if (row->count > 0) put_times(row);
     if (row->checks[0] != '\0') record_text(record, "checks", row->checks);
     if (row->precision[0] != '\0') record_text(record, "precision", row->precision);
+    if (kind == PAGE_PASS && row->count > 0) record_real(record, "share", row->shares / row->count);
     if (kind == PAGE_TRAINING && put_points(row, err) != CNN_OK) return err->status;
     p->marks |= row->count > 0 ? row->stats.marks : 0;
     row->record = NULL; /* the sink's from here on */
@@ -164,8 +165,9 @@ cnn_status page_write(page *p, record_sink *to, cnn_error *err)
     cnn_status status = CNN_OK;
     for (int kind = 0; kind < PAGE_KINDS && status == CNN_OK; kind++) {
         for (int i = 0; i < p->count[kind]; i++) finish(&p->rows[kind][i], (page_kind)kind);
-        if (kind != PAGE_CASE) status = page_rank(p, (page_kind)kind, err);
+        if (kind != PAGE_CASE && kind != PAGE_PASS) status = page_rank(p, (page_kind)kind, err);
     }
+    if (status == CNN_OK && p->kills.count > 0) status = kills_make(&p->kills, err);
     if (status == CNN_OK) status = page_verdicts(p, to, err);
     if (status == CNN_OK) status = write_all(p->sources, p->n_sources, to, err);
     if (status == CNN_OK) status = write_environments(p, to, err);
@@ -175,5 +177,7 @@ cnn_status page_write(page *p, record_sink *to, cnn_error *err)
     if (status == CNN_OK) status = write_reasons(&p->unsupported, "unsupported", to, err);
     if (status == CNN_OK) status = write_reasons(&p->skipped, "skipped", to, err);
     if (status == CNN_OK) status = write_marks(p, to, err);
+    if (status == CNN_OK) status = page_write_mutants(p, to, err);
+    if (status == CNN_OK) status = page_write_left_out(p, to, err);
     return status == CNN_OK ? write_all(p->others, p->n_others, to, err) : status;
 }

@@ -177,12 +177,12 @@ static void sort_values(sweeps_axis *axis)
     }
 }
 
-/* Of a map one group is drawn: the first. */
-static void keep_first_group(sweeps_set *set)
+/* Of a map one group is drawn. */
+static void keep_one_group(sweeps_set *set)
 {
     int kept = 0;
     for (int i = 0; i < set->count; i++) {
-        if (set->points[i].group == 0)
+        if (set->points[i].group == set->only)
             set->points[kept++] = set->points[i];
         else
             set->left_out++;
@@ -211,7 +211,7 @@ cnn_status sweeps_make(sweeps_set *set, cnn_error *err)
         return CNN_FAIL(err, CNN_BAD_ARGUMENT,
                         "no sweep to draw: `benchcnn sweep threads,algorithm IMPL.KNOB --out FILE` records its points, "
                         "and a picture takes two values of a setting");
-    if (sweeps_is_map(set)) keep_first_group(set);
+    if (sweeps_is_map(set)) keep_one_group(set);
     for (int i = 0; i < set->count; i++) set->relative = set->relative && set->points[i].baseline > 0;
     return status;
 }

@@ -34,6 +34,7 @@ typedef struct sweeps_set {
     sweeps_group groups[SWEEPS_GROUPS];
     sweeps_point *points;
     int n_axes, n_groups, count, room;
+    int only;             /* of a map: which group is drawn */
     int left_out;         /* points of groups beyond those drawn */
     int drawn[2], varied; /* axes; of a line the first; varied: how many have more than one value */
     bool relative;        /* to the default */

@@ -61,7 +61,7 @@ static void put_map(FILE *to, const sweeps_set *set)
     fputs("$cells << EOD\n", to);
     for (int y = 0; y < down->count; y++)
         for (int x = 0; x < across->count; x++) {
-            const sweeps_point *p = best_at(set, 0, across->order[x], down->order[y]);
+            const sweeps_point *p = best_at(set, set->only, across->order[x], down->order[y]);
             if (p == NULL)
                 fprintf(to, "%d %d nan 0 0\n", x, y);
             else
@@ -91,14 +91,15 @@ cnn_status sweeps_picture(FILE *to, void *user, cnn_error *err)
     const bool map = sweeps_is_map(set);
     char text[512], machine[CNN_NAME_MAX], others[256] = "";
     (void)err;
-    series_machine(set->groups[0].machine, machine, sizeof machine);
+    series_machine(set->groups[set->only].machine, machine, sizeof machine);
     for (int a = 0; map && a < set->n_axes; a++)
         if (set->axes[a].count > 1 && a != set->drawn[0] && a != set->drawn[1])
             cnn_append(others, sizeof others, "%s%s", others[0] ? ", " : "; each at the best of ", set->axes[a].name);
     snprintf(text, sizeof text, "%s over %s%s%s%s", set->relative ? "Time by the default's" : "Time",
              set->axes[set->drawn[0]].name, map ? " and " : "", map ? set->axes[set->drawn[1]].name : "", others);
     gnuplot_text(to, "title", -1, text);
-    snprintf(text, sizeof text, "%s%s%s", map ? set->groups[0].name : machine, map ? "; " : "", map ? machine : "");
+    snprintf(text, sizeof text, "%s%s%s", map ? set->groups[set->only].name : machine, map ? "; " : "",
+             map ? machine : "");
     gnuplot_text(to, "line", 0, text);
     describe_best(set, text, sizeof text);
     gnuplot_text(to, "line", 1, text);

@@ -37,6 +37,7 @@ static cnn_status gather(const cli_options *o, page *p, record_sink *to, cnn_err
         if (status == CNN_OK) cli_say_bad_lines(o->words.items[i], bad);
     }
     if (status == CNN_OK) status = page_write(p, to, err);
+    if (status == CNN_OK) status = report_scaling(o, p, to, err);
     if (status == CNN_OK) status = report_pictures(o, p, to, err);
     for (int i = 0; i < o->words.count && status == CNN_OK && o->against != NULL; i++)
         status = report_compare(o->against, o->words.items[i], to, err);

@@ -50,10 +50,20 @@ static void put_marked(FILE *line, const char *cell, char special, char mark)
     }
 }
 
+/* A spreadsheet computes what begins like this, unless it is a number. */
+static bool is_formula(const char *cell)
+{
+    char *end;
+    if (cell[0] == '\0' || strchr("=+-@", cell[0]) == NULL) return false;
+    strtod(cell, &end);
+    return *end != '\0' || end == cell;
+}
+
 static void put_csv(FILE *line, const char *cell)
 {
     const bool plain = cell[strcspn(cell, "\",\r\n")] == '\0';
     fputs(plain ? "" : "\"", line);
+    if (is_formula(cell)) fputc('\'', line);
     put_marked(line, cell, '"', '"');
     fputs(plain ? "" : "\"", line);
 }

@@ -24,6 +24,9 @@ cnn_status cli_plot_kinds(const cli_options *options, const char *kinds[PLOT_KIN
 /* report_pictures.c: of kind `picture`: picture (a kind of `plot`, "" of epochs), file (of one file alone), and svg, or
  * the reason why it is not drawn. */
 cnn_status report_pictures(const cli_options *options, const page *p, record_sink *to, cnn_error *err);
+/* report_scaling.c: trainings over several ranks, as records of kinds `scaling` (scaling_record()) and `scaling_model`
+ * (text; head: a model begins). */
+cnn_status report_scaling(const cli_options *options, const page *p, record_sink *to, cnn_error *err);
 /* report_compare.c: what changed from one file to the other, as records of kinds `compare` and `difference` (fact, was,
  * is), each with both files; what cannot be compared, as a `note`. */
 cnn_status report_compare(const char *was, const char *is, record_sink *to, cnn_error *err);

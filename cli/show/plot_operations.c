@@ -27,6 +27,12 @@ cnn_status plot_speedup(const cli_options *options, const plot_to *to, cnn_error
 
 /* ---- Times of single operations */
 
+static cnn_status draw_bars(const plot_to *to, bars_set *set, cnn_error *err)
+{
+    return bars_of_processes(set) ? plot_draw("processes.gp", to, "", bars_processes_picture, set, err)
+                                  : plot_draw("bars.gp", to, "", bars_picture, set, err);
+}
+
 cnn_status plot_bars(const cli_options *options, const plot_to *to, cnn_error *err)
 {
     static bars_set set; /* large: kept off the stack */
@@ -40,7 +46,7 @@ cnn_status plot_bars(const cli_options *options, const plot_to *to, cnn_error *e
     if (status == CNN_OK && set.left_out > 0 && plot_says(to))
         table_put(stderr, "benchcnn: drawing %s; %d figure%s of other machines left out\n", set.machine, set.left_out,
                   set.left_out == 1 ? "" : "s");
-    if (status == CNN_OK) status = plot_draw("bars.gp", to, "", bars_picture, &set, err);
+    if (status == CNN_OK) status = draw_bars(to, &set, err);
     set.plans = true;
     if (status == CNN_OK && !to->svg && bars_have_plans(&set))
         status = plot_draw("bars.gp", to, "_plans", bars_picture, &set, err);
@@ -49,21 +55,35 @@ cnn_status plot_bars(const cli_options *options, const plot_to *to, cnn_error *e
 
 /* ---- Settings of an operation */
 
-cnn_status plot_sweep(const cli_options *options, const plot_to *to, cnn_error *err)
+/* A line of each problem, or the map of problem number `only`; how many problems there are. */
+static cnn_status draw_sweep(const cli_options *options, const plot_to *to, int only, int *maps, cnn_error *err)
 {
-    sweeps_set set = {.match = options->match};
+    sweeps_set set = {.match = options->match, .only = only};
     cnn_status status = CNN_OK;
     for (int i = 1, bad; status == CNN_OK && i < options->words.count; i++) {
         status = sweeps_read(&set, options->words.items[i], &bad, err);
         if (status == CNN_OK && plot_says(to)) cli_say_bad_lines(options->words.items[i], bad);
     }
     if (status == CNN_OK) status = sweeps_make(&set, err);
+    *maps = sweeps_is_map(&set) ? set.n_groups : 1;
     if (status == CNN_OK && set.left_out > 0 && plot_says(to))
         table_put(stderr, "benchcnn: drawing %s; %d point%s of other problems left out (--match chooses)\n",
-                  set.groups[0].name, set.left_out, set.left_out == 1 ? "" : "s");
+                  set.groups[only].name, set.left_out, set.left_out == 1 ? "" : "s");
     if (status == CNN_OK)
         status = plot_draw(sweeps_is_map(&set) ? "sweep_map.gp" : "sweep_line.gp", to, "", sweeps_picture, &set, err);
     sweeps_free(&set);
+    return status;
+}
+
+/* A page has the map of each problem; a picture of its own that of one. */
+cnn_status plot_sweep(const cli_options *options, const plot_to *to, cnn_error *err)
+{
+    int maps = 1;
+    cnn_status status = CNN_OK;
+    for (int only = 0; only < maps && status == CNN_OK; only++) {
+        status = draw_sweep(options, to, only, &maps, err);
+        if (to->svg == NULL) return status;
+    }
     return status;
 }
 

@@ -58,20 +58,25 @@ static cnn_status draw(const cli_options *o, const char *kind, const char *const
     return status;
 }
 
-/* The kinds of `plot`; what they are drawn of: at least so many epochs of one training, figures of operations, timings
- * of whole processes and of other programs. */
+/* The kinds of `plot`; what they are drawn of: at least so many epochs of one training, figures of operations, records
+ * of one of these kinds. */
 static const struct {
     const char *name;
     int epochs;
-    bool figures, others, points, ranks;
+    bool figures, rounded, ranks;
+    const char *records[2];
 } kinds[] = {{.name = "", .epochs = 1},
              {.name = "curves", .epochs = CURVE_EPOCHS},
+             {.name = "goals", .records = {"goal"}},
              {.name = "workers", .epochs = 1},
              {.name = "ranks", .ranks = true},
              {.name = "speedup", .epochs = 1, .figures = true},
              {.name = "roofline", .figures = true},
-             {.name = "sweep", .points = true},
-             {.name = "bars", .others = true}};
+             {.name = "sweep", .records = {"sweep"}},
+             {.name = "bars", .records = {"process", "benchmark"}},
+             {.name = "floor", .records = {"profile"}},
+             {.name = "errors", .rounded = true},
+             {.name = "kills", .records = {"kill"}}};
 
 /* Such a picture could not be read, and would take longer to draw than all the rest of the page. */
 static bool too_many(const page *p, size_t k, char why[CNN_MESSAGE_MAX])
@@ -87,9 +92,12 @@ static bool too_many(const page *p, size_t k, char why[CNN_MESSAGE_MAX])
 /* Whether there is anything for it; path NULL: in all files. */
 static bool anything(const page *p, size_t k, const char *path)
 {
-    return (kinds[k].epochs > 0 && page_longest_training(p, path) >= kinds[k].epochs) ||
-           (kinds[k].figures && page_timings(p) > 0) || (kinds[k].others && page_others(p) > 0) ||
-           (kinds[k].points && page_points(p) > 1) || (kinds[k].ranks && page_over_ranks(p, path));
+    bool any = false;
+    for (int i = 0; i < 2 && kinds[k].records[i] != NULL; i++)
+        any = any || page_holds(p, kinds[k].records[i], path) > 0;
+    return any || (kinds[k].epochs > 0 && page_longest_training(p, path) >= kinds[k].epochs) ||
+           (kinds[k].figures && page_timings(p) > 0) || (kinds[k].rounded && page_rounded(p, path)) ||
+           (kinds[k].ranks && page_over_ranks(p, path));
 }
 
 /* All files in one picture; where that is too much, each in its own. */

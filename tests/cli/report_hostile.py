@@ -7,7 +7,7 @@ import sys
 TEXTS = ['"><script>document.title="pwned"</script>', "</script><script>document.title='pwned'</script>", "'\";document.title='pwned'//",
          "`touch pwned`", "$(touch pwned)", "; touch pwned #", "a line\nanother", "\x1b[31mred\x07", "left\u202eright", "{{ 7 * 191 }}",
          "{% include '/etc/passwd' %}", "'.system('touch pwned').'", "\"; system('touch pwned'); #", "@macro ^{x} _{y}", "=cmd|'/C calc'!A1",
-         "+SUM(1,2)", "</text></svg><script>document.title='pwned'</script>", "<![CDATA[x]]>", "<!-- not closed", "&lt;b&gt; &amp; &#39;",
+         "+SUM(1,2)", "</text></svg><script>document.title='pwned'</script>", "<![CDATA[x]]>", "<!-- not closed", "&lt;b&gt; &amp; &#39;", "&#0; &#x1b; &#none",
          "<img src=x onerror=\"document.title='pwned'\">", "</style><style>body{display:none}</style>", "</title><h1>no", "javascript:alert(1)",
          "\" onclick=\"document.title='pwned'\" x=\"", "%s %n %p", "\\x41 \\u0041", "tab\there", "café µ 日本"]
 
@@ -40,7 +40,17 @@ def records():
         yield {"kind": "compare", "figure": t(), "verdict": t(), "reason": t(), "a_s": 1, "b_s": 2, "ratio": 2}
         yield {"kind": "fuzz", "impl": t(), "algorithm": t(), "op": t(), "seed": 1, "passed": 2, "failed": 0}
         yield {"kind": "sweep_best", "impl": t(), "algorithm": t(), "problem": t(), "dir": t(), "knobs": {t(): 1}, "median_s": 1, "points": 2}
-        yield {"kind": "eval", "impl": t(), "net": t(), "data": t(), "images": 10, "accuracy": 0.5}
+        yield {"kind": "eval", "impl": t(), "net": t(), "data": t(), "weights": t(), "images": 10, "correct": 5, "accuracy": 0.5, "loss": 1, "classes": 2, "confusion": [2, 3, 4, 1]}
+        yield {"kind": "answer", "impl": t(), "algorithm": t(), "data": t(), "index": 1, "target": 2, "answer": 3, "correct": False, "probability": 0.5, "loss": 1}
+        yield {"kind": "goal", **common, "net": t(), "data": t(), "batch": 10, "goal": 0.5, "goal_of": "loss", "outcome": t(), "epochs": 2, "seconds": 1, "marks": t()}
+        yield {"kind": "profile", **common, "net": t(), "data": t(), "batch": 10, "dtype": t(), "layout": t(), "epoch": 1, "layer": t(" layer"), "pass": t(), "phase": t(),
+               "seconds": 1, "share": 0.5, "times": 2, "bytes": 10, "flops": 10}
+        yield {"kind": "profiled_epoch", **common, "net": t(), "batch": 10, "epoch": 1, "seconds": 1}
+        yield {"kind": "tuned", "impl": t(), "op": t(), "problem": t(), "dir": t(), "dtype": t(), "layout": t(), "algorithm": t(), "knobs": {t(): 1}, "median_s": 1}
+        yield {"kind": "all_reduce", "impl": t(), "ranks": 2, "rank_library": t(), "comm_way": t(), "bytes": 10, "median_s": 1}
+        yield {"kind": "all_reduce_line", "impl": t(), "ranks": 2, "rank_library": t(), "comm_way": t(), "alpha_s": 1, "beta_bytes_per_s": 1}
+        yield {"kind": "kill", "mutant": t(f" mutant {i}"), "list": t(" list"), "impl": t(), "date": t(), "end": "held" if i % 2 else "not run", "failed": t(), "passed": t(), "why": t()}
+        yield {"kind": t(" is no kind"), "impl": t()}
         yield {"kind": "step", "recipe": t(), "line": 1, "command": t(), "status": 1}
 
 
@@ -50,9 +60,11 @@ else:
     for record in records():
         print(json.dumps(record))
     # fields of other types than a page expects
-    for kind in ("env", "begin", "end", "conv", "verify", "epoch", "peak", "process", "compare", "fuzz", "sweep_best", "eval", "sweep"):
+    for kind in ("env", "begin", "end", "conv", "verify", "epoch", "peak", "process", "compare", "fuzz", "sweep_best", "eval", "sweep", "answer", "goal", "profile",
+                 "profiled_epoch", "tuned", "all_reduce", "all_reduce_line", "kill", "benchmark", "step"):
         for value in (None, True, -1e308, [], {}, [[1]], {"a": {"b": []}}, ""):
             print(json.dumps({"kind": kind, **{f: value for f in
                   ("impl", "algorithm", "problem", "median_s", "seconds", "marks", "state", "knobs", "warnings", "epoch", "batch", "test_loss", "train_loss",
                    "test_accuracy", "share", "floor_s", "low_s", "high_s", "implementation", "cpu", "date", "command", "repro", "value", "ratio", "threads",
-                   "sm_mhz_min", "workers", "ranks", "memory_bytes", "round", "budget_used", "op", "machine", "min_s", "accuracy", "status", "unit")}}))
+                   "sm_mhz_min", "workers", "ranks", "memory_bytes", "round", "budget_used", "op", "machine", "min_s", "accuracy", "status", "unit", "classes", "confusion", "correct", "images", "answer", "goal", "goal_of", "outcome",
+                   "layer", "pass", "phase", "times", "bytes", "alpha_s", "mutant", "list", "end", "failed", "passed", "runs", "held", "share")}}))

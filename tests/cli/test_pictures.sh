@@ -1,12 +1,12 @@
 #!/usr/bin/env bash
-# test_pictures.sh BENCHCNN: every picture under results/ shows the records that lie there, as plots/ draws them today. A line
+# test_pictures.sh BENCHCNN: every picture under results/ and docs/ shows the records that lie there, as plots/ draws them today. A line
 # of results/pictures.recipe says of each what draws it. Nothing is drawn, and gnuplot is not needed: a picture bears a mark of
 # what it was drawn of.
 # shellcheck source-path=SCRIPTDIR
 source "$(dirname "$0")/cli.sh"
 benchcnn=$(realpath "$benchcnn")
 
-# check FOLDER: what is wrong with the pictures of FOLDER/results, a line each.
+# check FOLDER: what is wrong with the pictures of FOLDER/results and FOLDER/docs, a line each.
 check() (
     cd "$1" || exit
     while IFS= read -r line; do
@@ -19,7 +19,7 @@ check() (
         }
         sed 's/  .*//' "$tmp/said" >>"$tmp/named"
     done < <(grep -v '^#' results/pictures.recipe)
-    find results -name '*.svg' -o -name '*.png' | sort | comm -23 - <(sort "$tmp/named") |
+    find results docs -name '*.svg' -o -name '*.png' | sort | comm -23 - <(sort "$tmp/named") |
         sed 's|$|  has no line in results/pictures.recipe|'
     sort "$tmp/named" | uniq -d | sed 's|$|  has two lines in results/pictures.recipe|'
     rm "$tmp/named"
@@ -32,10 +32,10 @@ while IFS= read -r command; do
     grep -qxF -- "${command#benchcnn }" results/pictures.recipe || fail "results/pictures.recipe has no such line: $command"
 done < <(grep -rhoE --include='*.md' 'benchcnn plot [^`]*--out results/[^` ]*' README.md docs results | tr -s ' ')
 
-# ---- Can it fail? A copy, in which seven pictures are wrong, each in its own way.
+# ---- Can it fail? A copy, in which eight pictures are wrong, each in its own way.
 copy=$tmp/copy
 mkdir "$copy"
-cp -r results plots bench "$copy"
+cp -r results docs plots bench "$copy"
 check "$copy" >"$tmp/out"
 [ ! -s "$tmp/out" ] || fail "an equal copy is not up to date: $(cat "$tmp/out")"
 change() { # FILE FROM TO, once
@@ -48,6 +48,7 @@ change plots/karv_workers.dat '4   3.20' '4   3.30'
 rm "$copy/results/errors.png"
 cp "$copy/results/errors.svg" "$copy/results/h200/fused.svg"
 cp "$copy/results/errors.svg" "$copy/results/other.svg"
+cp "$copy/results/errors.svg" "$copy/docs/drawing.svg"
 rm "$copy/results/h200/thesis_table_4_3".*
 check "$copy" >"$tmp/out"
 says() { # WHAT WORDS
@@ -60,6 +61,7 @@ says "another published figure" "results/xeon2/karv_workers.svg  OUT OF DATE|dra
 says "a missing picture" "results/errors.png  MISSING|draw it anew: benchcnn plot errors "
 says "the picture of something else" "results/h200/fused.svg  OUT OF DATE|draw it anew: benchcnn plot results/h200/fused.jsonl"
 says "a picture that nothing draws" "results/other.svg  has no line in results/pictures.recipe"
+says "a picture of a page that nothing draws" "docs/drawing.svg  has no line in results/pictures.recipe"
 says "records that are gone" "results/h200/thesis_table_4_3.jsonl: No such file|draw it anew: benchcnn plot goals "
-[ "$(grep -c 'draw it anew\|has no line\|has two' "$tmp/out")" -eq 7 ] || fail "others are wrong, too: $(cat "$tmp/out")"
+[ "$(grep -c 'draw it anew\|has no line\|has two' "$tmp/out")" -eq 8 ] || fail "others are wrong, too: $(cat "$tmp/out")"
 finish

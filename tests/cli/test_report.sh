@@ -72,6 +72,22 @@ if command -v gnuplot >/dev/null; then
     [ "$(grep -c '<figcaption>' "$tmp/page.html")" -ge 2 ] || fail "epochs and curves are not drawn: $(grep -o 'not drawn[^<]*' "$tmp/page.html")"
 fi
 
+# ---- Every kind of record that there is stands on the page, or the page and docs/report.md say that it does not.
+"$python" "$here/report_kinds.py" harness/record/fields.inc >"$tmp/kinds.jsonl"
+"$benchcnn" check "$tmp/kinds.jsonl" >"$tmp/out" 2>&1 && grep -q ' 0 faults, 0 fields of another version' "$tmp/out" || fail "records of each kind: $(head -3 "$tmp/out")"
+every_kind() { "$python" "$here/report_kinds.py" "$1" "$tmp/page.html" "$2" >"$tmp/said"; }
+report "$tmp/kinds.jsonl"
+sound "$tmp/kinds.jsonl"
+cp "$tmp/page.html" "$tmp/kinds.html"
+tests=$((tests + 1))
+every_kind harness/record/fields.inc docs/report.md || fail "kinds of records: $(cat "$tmp/said")"
+# and it fails: of a kind that is new in the table, and of one that the document forgets
+{ cat harness/record/fields.inc && echo 'FIELDS("novelty", "name", "text", "", "")'; } >"$tmp/fields.inc"
+every_kind "$tmp/fields.inc" docs/report.md && fail "a kind that is nowhere goes unnoticed"
+grep -q 'novelty are neither shown' "$tmp/said" || fail "a kind that is nowhere: $(cat "$tmp/said")"
+sed '/^- `losses`/d' docs/report.md >"$tmp/report.md"
+every_kind harness/record/fields.inc "$tmp/report.md" && fail "docs/report.md may forget a kind"
+
 # ---- Ranks are those of `bench`: intervals that meet share one; the next is behind all of them. What is wrong has none.
 row() { # ALGORITHM MEDIAN LOW HIGH [MARKS]
     printf '{"kind":"conv","impl":"cpu","algorithm":"%s","machine":"M","op":"conv","problem":"mb1","dir":"FWD","median_s":%s,"low_s":%s,"high_s":%s,"state":"PASSED","marks":"%s","verified":true,"floor_s":1e-6,"floor_by":"fma f32"}\n' "$1" "$2" "$3" "$4" "${5:-}"
@@ -112,7 +128,7 @@ cp "$tmp/page.html" "$tmp/hostile.html"
 if command -v gnuplot >/dev/null; then
     "$python" - "$here" >"$tmp/drawn.jsonl" <<'PY'
 import json, subprocess, sys
-for i, text in enumerate(json.loads(subprocess.check_output([sys.executable, sys.argv[1] + "/report_hostile.py", "texts"]))[:6 + 22:4]):
+for i, text in enumerate(json.loads(subprocess.check_output([sys.executable, sys.argv[1] + "/report_hostile.py", "texts"]))):
     for epoch in (1, 2, 3, 4, 5):
         print(json.dumps({"kind": "epoch", "impl": text, "algorithm": "a", "threads": 1, "knobs": {}, "net": "n", "net_crc": "1", "data": "d", "batch": 10, "dtype": "f32",
                           "layout": "nchw", "math": "f32", "optimizer": "o", "seed": 1, "train_images": 10, "test_images": 10, "data_on": "device", "graph": False,
@@ -167,61 +183,27 @@ sound "$tmp/many.jsonl"
 [ "$(wc -c <"$tmp/page.html")" -lt 5000000 ] || fail "10,000 records make a page of $(wc -c <"$tmp/page.html") bytes"
 [ $took -le 60 ] || fail "10,000 records took $took s"
 
-# ---- In a browser.
-browser=$(command -v chromium || command -v chromium-browser || command -v google-chrome)
-if [ -z "$browser" ]; then
-    echo "Chromium is not installed: no page is opened in a browser"
-    finish
-    exit
-fi
-open_page() { # PAGE WIDTH: its elements, as they are in the end
-    timeout 120 "$browser" --headless --no-sandbox --disable-gpu --user-data-dir="$tmp/profile" --enable-logging=stderr --window-size="$2",900 \
-        --virtual-time-budget=4000 --dump-dom "file://$1" >"$tmp/dom" 2>"$tmp/console"
-}
-for page in hostile published; do
-    tests=$((tests + 1))
-    open_page "$tmp/$page.html" 1280 || fail "the browser ended badly on $page: $(tail -3 "$tmp/console")"
-    grep -q 'CONSOLE' "$tmp/console" && fail "errors on $page: $(grep CONSOLE "$tmp/console" | head -3)"
-    grep -q '<html lang="en" class="js">' "$tmp/dom" || fail "the script of $page did not run"
-    grep -q '<title>pwned' "$tmp/dom" && fail "$page runs what stands in a name"
-    # a copy whose policy lets a second script in, which sorts, filters, measures, and says what came of it
-    cat >"$tmp/probe.js" <<'JS'
-const said = [], all = s => Array.from(document.querySelectorAll(s));
-const numbers = table => Array.from(table.tBodies).map(b => Array.from(b.rows).filter(r => !r.classList.contains('g') && r.cells[1].dataset.v).map(r => +r.cells[1].dataset.v));
-const ordered = (lists, sign) => lists.every(l => l.every((v, i) => i === 0 || sign * (v - l[i - 1]) >= 0));
-const table = document.querySelector('table.time'), heads = table.tHead.rows[0].cells;
-const moves = button => { button.click(); return button.closest('th').getAttribute('aria-sort'); };
-moves(heads[0].firstElementChild);
-said.push('up ' + (moves(heads[1].firstElementChild) === 'ascending' && ordered(numbers(table), 1)));
-said.push('down ' + (moves(heads[1].firstElementChild) === 'descending' && ordered(numbers(table), -1)));
-const rows = all('table.time tr:not(.g)').filter(r => r.closest('tbody')).length;
-const field = document.querySelector('#timed .f');
-field.value = 'no such row';
-field.dispatchEvent(new Event('input', {bubbles: true}));
-said.push('hides ' + (all('#timed tbody:not([hidden])').length === 0));
-said.push('prints ' + all('table.time tbody tr').every(r => r.getBoundingClientRect().height > 0)); /* as if on paper: below */
-field.value = '';
-field.dispatchEvent(new Event('input', {bubbles: true}));
-said.push('shows ' + (rows > 0 && all('#timed tbody:not([hidden]) tr:not(.g):not([hidden])').length === rows));
-const root = document.documentElement, clipped = all('body *').filter(e => !e.closest('.wide, .commands, svg') && e.getBoundingClientRect().right > innerWidth + 1);
-said.push('fits ' + (root.scrollWidth <= innerWidth && clipped.length === 0) + (clipped.length ? ' ' + clipped[0].outerHTML.slice(0, 200) : ''));
-parent.postMessage(said.join(', ') + ' at ' + innerWidth, '*');
-JS
-    "$python" - "$tmp/$page.html" "$tmp/probe.js" "$tmp/probed.html" <<'PY'
-import re, sys
-page = re.sub(r'<meta http-equiv="Content-Security-Policy"[^>]*>', "", open(sys.argv[1]).read())
-open(sys.argv[3], "w").write(page.replace("</body>", "<script>" + open(sys.argv[2]).read() + "</script></body>"))
-PY
-    sed 's/@media print/@media all/; s/probed/printed/' "$tmp/probed.html" >"$tmp/printed.html"
-    printf '<!DOCTYPE html><body><iframe src="printed.html" style="width:1280px;height:900px"></iframe><pre></pre><script>onmessage = e => { document.querySelector("pre").textContent = e.data; };</script>' >"$tmp/frame.html"
-    open_page "$tmp/frame.html" 1400
-    holds "$page on paper" "$tmp/dom" 'prints true'
-    for width in 375 1280; do # a window has a least width: the page is in a frame
+# ---- In a browser: Chromium, Firefox, whichever is installed.
+opens() { "$python" "$here/report_browser.py" "$1" "$tmp/$2.html" "$tmp/profile_${1##*/}" >"$tmp/said" 2>&1; }
+sed 's/--soft: #57606a/--soft: #9aa3ac/' "$tmp/hostile.html" >"$tmp/pale.html"
+HOSTILE='[]' "$python" "$here/report_page.py" "$tmp/pale.html" "$tmp/hostile.jsonl" >"$tmp/said" && fail "grey on grey is readable"
+grep -q 'soft #9aa3ac on back #ffffff has a contrast of' "$tmp/said" || fail "a contrast that is too low: $(cat "$tmp/said")"
+# a page that loads something, does not sort, is too wide, and leaves out of a print what was hidden
+sed -e 's|<main>|<main style="min-width:1400px"><img src="http://127.0.0.1:9/x.png">|' -e 's/body\.append(\.\.\.rows\.map(item => item\.row));//' \
+    -e '/tr\[hidden\] { display: table-row/d; /tbody\[hidden\] { display: table-row-group/d' "$tmp/hostile.html" >"$tmp/broken.html"
+for name in chromium chromium-browser google-chrome firefox-esr firefox; do
+    browser=$(command -v $name) || continue
+    case $name in chromium-browser | google-chrome) [ -n "${chrome:-}" ] && continue ;; firefox) [ -n "${firefox:-}" ] && continue ;; esac
+    case $name in firefox*) firefox=1 ;; *) chrome=1 ;; esac
+    for page in hostile published kinds; do
         tests=$((tests + 1))
-        printf '<!DOCTYPE html><body><iframe src="probed.html" style="width:%spx;height:900px;border:0"></iframe><pre></pre><script>onmessage = e => { document.querySelector("pre").textContent += e.data + "\\n"; };</script>' \
-            $width >"$tmp/frame.html"
-        open_page "$tmp/frame.html" 1400
-        holds "$page at $width pixels" "$tmp/dom" "up true, down true, hides true, prints false, shows true, fits true at $width"
+        opens "$browser" $page || fail "$page in $name: $(cat "$tmp/said")"
     done
+    opens "$browser" broken && fail "a broken page is whole in $name"
+    holds "a broken page in $name" "$tmp/said" 'probed375: up false|prints false|fits false'
+    grep -q 'printed1280: .*prints false' "$tmp/said" || fail "in $name a print may leave out rows: $(cat "$tmp/said")"
+    [ -n "${firefox:-}" ] || grep -q 'on the console: .*127.0.0.1:9' "$tmp/said" || fail "in $name an error on the console goes unnoticed: $(cat "$tmp/said")"
 done
+[ -n "${chrome:-}" ] || echo "Chromium is not installed: no page is opened in it"
+[ -n "${firefox:-}" ] || echo "Firefox is not installed: no page is opened in it"
 finish
