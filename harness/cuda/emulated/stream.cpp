@@ -278,6 +278,7 @@ cudaError_t cudaEventCreate(cudaEvent_t *event) { return cudaEventCreateWithFlag
 
 cudaError_t cudaEventDestroy(cudaEvent_t event)
 {
+    if (event->queue != nullptr) event->queue->run_until(event->place); /* what passes it is still to come */
     delete event;
     return cudaSuccess;
 }

@@ -31,7 +31,7 @@ typedef struct search {
     int *order;    /* the values that may move, as they are needed */
     int n_order;
     call_list scratch;
-    size_t least; /* bytes that are alive at once */
+    size_t least, placed; /* bytes: that are alive at once; that places take */
     cnn_error *err;
 } search;
 
@@ -169,28 +169,44 @@ static cnn_status bytes_of(search *s, size_t *bytes)
     return status == CNN_OK ? step_peak(s->t, &s->scratch, bytes, s->err) : status;
 }
 
+static cnn_status placed_bytes(search *s, size_t *bytes)
+{
+    const cnn_status status = make_list(s, s->from, &s->scratch);
+    return status == CNN_OK ? step_placed(s->t, &s->scratch, bytes, s->err) : status;
+}
+
 /* A value that moves never takes more memory than one that stays, so nothing takes less than all of them do; each of
  * the others stays unless that takes more: first those that are needed first, whose copies have the least time. */
 static cnn_status choose(search *s)
 {
-    cnn_status status = bytes_of(s, &s->least);
+    size_t kept = 0, placed = 0;
+    cnn_status status = step_placed(s->t, s->from, &kept, s->err);
+    if (status == CNN_OK) status = bytes_of(s, &s->least);
     for (int i = 0; i < s->n_order && status == CNN_OK; i++) {
         size_t bytes = 0;
         s->routes[s->order[i]].moves = false;
         status = bytes_of(s, &bytes);
         s->routes[s->order[i]].moves = bytes > s->least;
     }
+    if (status == CNN_OK) status = placed_bytes(s, &placed);
+    s->placed = placed;
+    for (int i = 0; i < s->n_order && placed >= kept; i++) s->routes[s->order[i]].moves = false; /* no gain */
     return status;
 }
 
-/* One step more of time for a copy; *given: it takes no more memory. */
-static cnn_status try_step(search *s, int *when, int step, bool *given)
+/* Time for a copy, call by call until `last`, as long as that takes no more memory. */
+static cnn_status give(search *s, int *when, int step, int last)
 {
+    const int before = *when;
     size_t bytes = 0;
-    *when += step;
-    const cnn_status status = bytes_of(s, &bytes);
-    *given = status == CNN_OK && bytes <= s->least;
-    if (!*given) *when -= step;
+    cnn_status status = CNN_OK;
+    while ((last - *when) * step > 0 && status == CNN_OK && bytes <= s->least) {
+        *when += step;
+        status = bytes_of(s, &bytes);
+    }
+    if (bytes > s->least) *when -= step;
+    if (*when != before && status == CNN_OK) status = placed_bytes(s, &bytes);
+    if (*when != before && bytes > s->placed) *when = before; /* what is alive at once has gaps between it */
     return status;
 }
 
@@ -211,14 +227,11 @@ static cnn_status give_time(search *s)
     cnn_status status = CNN_OK;
     for (int i = 0; i < s->n_order && status == CNN_OK; i++) {
         route *r = &s->routes[s->order[i]];
-        const int first = begun_before(s, i);
-        bool given = r->moves;
-        while (given && status == CNN_OK && r->fetched > first) status = try_step(s, &r->fetched, -1, &given);
+        if (r->moves) status = give(s, &r->fetched, -1, begun_before(s, i));
     }
     for (int i = 0; i < s->n_order && status == CNN_OK; i++) {
         route *r = &s->routes[s->order[i]];
-        bool given = r->moves;
-        while (given && status == CNN_OK && r->gone + 1 < n_layers) status = try_step(s, &r->gone, 1, &given);
+        if (r->moves) status = give(s, &r->gone, 1, n_layers - 1);
     }
     return status;
 }

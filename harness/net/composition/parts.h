@@ -150,6 +150,8 @@ cnn_status step_offload_run(const cnn_trainer *t, const step_call *call, cnn_err
 void step_lives(const cnn_trainer *t, const call_list *list, step_life *lives);
 cnn_status step_peak(const cnn_trainer *t, const call_list *list, size_t *bytes, cnn_error *err);
 cnn_status step_share(cnn_trainer *t, cnn_error *err);
+/* What places take with this list in place of the training steps'; step_share() comes behind it. */
+cnn_status step_placed(cnn_trainer *t, const call_list *train, size_t *bytes, cnn_error *err);
 
 /* What a buffer of so many bytes takes: places are as trainer_place() has them. */
 static inline size_t step_rounded(size_t bytes) { return (bytes + STEP_ALIGN - 1) / STEP_ALIGN * STEP_ALIGN; }

@@ -115,7 +115,8 @@ static size_t place(item *items, int count, int (*compare)(const void *, const v
     return most;
 }
 
-static cnn_status find_lives(cnn_trainer *t, cnn_error *err)
+/* train: in place of the lists of training; NULL: those that there are. */
+static cnn_status find_lives(cnn_trainer *t, const call_list *train, cnn_error *err)
 {
     step_life *lives = calloc((size_t)t->n_buffers + 1, sizeof *lives);
     if (lives == NULL) return CNN_FAIL(err, CNN_OUT_OF_MEMORY, "no memory to plan memory");
@@ -125,36 +126,61 @@ static cnn_status find_lives(cnn_trainer *t, cnn_error *err)
         for (int mode = 0; mode < PASSES; mode++) {
             const call_list *list = &t->batches[0][i].calls[mode];
             if (list->count == 0) continue;
-            step_lives(t, list, lives);
+            step_lives(t, mode == TRAIN && train != NULL ? train : list, lives);
             for (int b = 0; b < t->n_buffers; b++) t->buffers[b].life[mode] = lives[b];
         }
     free(lives);
     return CNN_OK;
 }
 
+/* All buffers that are used, with places from 0 on, and what they take together; items has room for all. */
+static cnn_status place_all(cnn_trainer *t, const call_list *train, item *items, int *count, size_t *bytes,
+                            cnn_error *err)
+{
+    const item **others = calloc((size_t)t->n_buffers + 1, sizeof *others);
+    cnn_status status =
+        others != NULL ? find_lives(t, train, err) : CNN_FAIL(err, CNN_OUT_OF_MEMORY, "no memory to plan memory");
+    *count = 0;
+    *bytes = 0;
+    for (int b = 0; b < t->n_buffers && status == CNN_OK; b++) {
+        if (!is_used(&t->buffers[b])) continue;
+        items[(*count)++].buffer = &t->buffers[b];
+        if (t->buffers[b].bytes > SIZE_MAX / 4) t->loop->overflow = true;
+    }
+    if (status == CNN_OK && !t->loop->overflow) {
+        const size_t first = place(items, *count, by_use, others);
+        *bytes = place(items, *count, by_bytes, others);
+        if (first < *bytes) *bytes = place(items, *count, by_use, others);
+        if (*bytes > SIZE_MAX / 4) t->loop->overflow = true;
+    }
+    free(others);
+    return status;
+}
+
+cnn_status step_placed(cnn_trainer *t, const call_list *train, size_t *bytes, cnn_error *err)
+{
+    item *items = calloc((size_t)t->n_buffers + 1, sizeof *items);
+    int count = 0;
+    const cnn_status status = items != NULL ? place_all(t, train, items, &count, bytes, err)
+                                            : CNN_FAIL(err, CNN_OUT_OF_MEMORY, "no memory to plan memory");
+    free(items);
+    return status;
+}
+
 cnn_status step_share(cnn_trainer *t, cnn_error *err)
 {
     trainer_bytes *bytes = &t->loop->bytes;
     item *items = calloc((size_t)t->n_buffers + 1, sizeof *items);
-    const item **others = calloc((size_t)t->n_buffers + 1, sizeof *others);
-    cnn_status status = items != NULL && others != NULL ? find_lives(t, err)
-                                                        : CNN_FAIL(err, CNN_OUT_OF_MEMORY, "no memory to plan memory");
     int count = 0;
-    for (int b = 0; b < t->n_buffers && status == CNN_OK; b++) {
-        if (!is_used(&t->buffers[b])) continue;
-        items[count++].buffer = &t->buffers[b];
-        if (t->buffers[b].bytes > SIZE_MAX / 4) t->loop->overflow = true;
-        bytes->apart += step_rounded(t->buffers[b].bytes);
-    }
-    if (status == CNN_OK && !t->loop->overflow) {
-        const size_t first = place(items, count, by_use, others);
-        size_t all = place(items, count, by_bytes, others);
-        if (first < all) all = place(items, count, by_use, others);
-        const size_t at = all > 0 ? trainer_place(t->loop, &bytes->values, (int64_t)all, 1) : 0;
+    size_t all = 0;
+    const cnn_status status = items != NULL ? place_all(t, NULL, items, &count, &all, err)
+                                            : CNN_FAIL(err, CNN_OUT_OF_MEMORY, "no memory to plan memory");
+    if (status == CNN_OK) {
+        const bool placed = !t->loop->overflow && all > 0;
+        const size_t at = placed ? trainer_place(t->loop, &bytes->values, (int64_t)all, 1) : 0;
         for (int i = 0; i < count; i++) items[i].buffer->at = at + items[i].at;
-        if (all > SIZE_MAX / 4) t->loop->overflow = true;
+        for (int i = 0; i < count; i++) bytes->apart += step_rounded(items[i].buffer->bytes);
     }
     free(items);
-    free(others);
     return status;
 }
