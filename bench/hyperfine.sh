@@ -30,7 +30,7 @@ times() {
     printf '\n%s\n' "$name"
     hyperfine --shell=none --runs "${RUNS:-10}" --export-json "$work/$name.json" "${options[@]}" "$@" >"$work/said" 2>&1 ||
         { cat "$work/said" >&2; exit 1; }
-    benchcnn import "$work/$name.json" --out "$out"
+    benchcnn import "$work/$name.json" --here --out "$out"
     benchcnn import "$work/$name.json" --out "$work/$name.jsonl" --quiet
     [ $# -lt 2 ] || benchcnn compare "$work/$name.jsonl" --across program --baseline "$1"
 }

@@ -108,8 +108,7 @@ static void put_bars(FILE *to, const bars_set *set)
     fputs("EOD\n", to);
 }
 
-/* What fits beside the bars, or in the legend: its middle is left out where it is longer. */
-static void shorten(const char *text, int most, char *room, size_t size)
+void bars_shorten(const char *text, int most, char *room, size_t size)
 {
     int letters = 0, at = 0;
     room[0] = '\0';
@@ -127,7 +126,7 @@ static const char *title_of(const bars_set *set)
     if (set->plans) return "Descriptors and plans in the loop, and out of it";
     return set->operations
                ? set->untold ? "Times of single operations, and of other programs" : "Times of single operations"
-           : set->processes ? "Times of whole processes"
+           : set->processes ? "Times of whole processes, and of other programs' benchmarks"
                             : "Times of other programs' benchmarks";
 }
 
@@ -154,14 +153,14 @@ cnn_status bars_picture(FILE *to, void *user, cnn_error *err)
                  : set->published ? "grey: as published, a multiple of cuDNN's GEMM, times what that takes here"
                                   : "");
     for (int c = 0; c < set->n_curves; c++) {
-        shorten(set->curves[c], LEGEND_LETTERS, text, sizeof text);
+        bars_shorten(set->curves[c], LEGEND_LETTERS, text, sizeof text);
         gnuplot_text(to, "name", c, text);
     }
     for (int g = 0; g < set->n_groups; g++) {
         const struct bars_group *group = &set->groups[g];
         const char *of = varies ? group->type : "";
-        shorten(group->name + (strncmp(group->name, "conv ", 5) == 0 ? 5 : 0),
-                LABEL_LETTERS - (int)(strlen(group->dir) + strlen(of)), text, sizeof text);
+        bars_shorten(group->name + (strncmp(group->name, "conv ", 5) == 0 ? 5 : 0),
+                     LABEL_LETTERS - (int)(strlen(group->dir) + strlen(of)), text, sizeof text);
         cnn_append(text, sizeof text, "%s%s%s%s", group->dir[0] ? " " : "", group->dir, of[0] ? ", " : "", of);
         gnuplot_text(to, "problem", g, text);
         for (int c = 0; c < set->n_curves; c++) marks |= set->cells[g][c].marks;

@@ -2,6 +2,7 @@
 #include "bars.h"
 
 #include "bench/measure/stats.h"
+#include "days.h"
 #include "harness/base/text.h"
 #include "harness/problem/names.h"
 #include "harness/record/identity.h"
@@ -25,7 +26,8 @@ static void append_knobs(const cnn_record *record, char *label, size_t size)
 }
 
 /* What a record is drawn as. Of an operation the bar is an algorithm's, and the group a problem's and direction's; of
- * whole processes each command has a bar, in one group; of another program's benchmarks each has a group. */
+ * whole processes each command has a group, and each file that was imported a colour; of another program's benchmarks
+ * each has a group. */
 typedef struct bar {
     char label[BARS_TEXT_MAX];
     struct bars_group group;
@@ -59,8 +61,8 @@ static int group_of(bars_set *set, const struct bars_group *g, cnn_error *err)
     }
     set->groups[set->n_groups] = *g;
     for (int c = 0; c < BARS_CURVES_MAX; c++)
-        set->cells[set->n_groups][c] =
-            (bars_cell){.seconds = NAN, .plan_s = NAN, .launch_s = NAN, .published = NAN, .of_s = NAN};
+        set->cells[set->n_groups][c] = (bars_cell){
+            .seconds = NAN, .plan_s = NAN, .launch_s = NAN, .published = NAN, .of_s = NAN, .low_s = NAN, .high_s = NAN};
     return set->n_groups++;
 }
 
@@ -99,12 +101,24 @@ static bool describe_operation(const bars_set *set, const cnn_record *record, ba
 static bool describe_other(const bars_set *set, const cnn_record *record, bool process, bar *b)
 {
     const char *program = record_get_text(record, "program"), *by = record_get_text(record, "by");
+    const char *source = record_get_text(record, "source");
     if (set->impl != NULL || set->dir != NULL || program == NULL || by == NULL) return false;
-    copy_text(b->label, sizeof b->label, process ? program : by);
-    copy_text(b->group.problem, sizeof b->group.problem, process ? "whole processes" : program);
+    copy_text(b->label, sizeof b->label, process ? source != NULL ? source : "whole processes" : by);
+    char *end = process ? strstr(b->label, ".json") : NULL;
+    if (end != NULL && end > b->label) *end = '\0';
+    copy_text(b->group.problem, sizeof b->group.problem, program);
     copy_text(b->group.name, sizeof b->group.name, b->group.problem);
     b->machine = record_get_text(record, "machine");
     return true;
+}
+
+/* How far its runs went, and when. */
+static void take_process(bars_set *set, const cnn_record *record, bars_cell *cell)
+{
+    cell->low_s = fmin(cell->low_s, record_get_real(record, "min_s")); /* NaN is passed over */
+    cell->high_s = fmax(cell->high_s, record_get_real(record, "max_s"));
+    cell->samples += (int)fmax(0, record_get_real(record, "samples"));
+    days_add(set->from, set->to, record_get_text(record, "date"));
 }
 
 static cnn_status take_record(void *user, const cnn_record *record, cnn_error *err)
@@ -131,7 +145,9 @@ static cnn_status take_record(void *user, const cnn_record *record, cnn_error *e
     set->untold = set->untold || b.machine == NULL;
     set->operations = set->operations || !(process || benchmark);
     set->processes = set->processes || process;
+    set->benchmarks = set->benchmarks || benchmark;
     bars_cell *cell = &set->cells[g][c];
+    if (process) take_process(set, record, cell);
     if (cell->count < BARS_RUNS_MAX) cell->runs[cell->count++] = median;
     cell->plan_s = record_get_real(record, "plan_s");
     cell->launch_s = record_get_real(record, "launch_s");

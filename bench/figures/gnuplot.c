@@ -27,14 +27,16 @@ cnn_status plot_file(const char *name, char path[FOUND_PATH_MAX], cnn_error *err
 void gnuplot_text(FILE *to, const char *name, int index, const char *text)
 {
     int brackets = 0;
+    bool number = false;
     fputs(name, to);
     if (index >= 0) fprintf(to, "%d", index);
     fputs("='", to);
     while (*text) { /* a line end would end the command, too */
         char shown[CNN_SHOWN_MAX];
-        /* XML forbids "]]>" within a text, and gnuplot writes it into an SVG as it is. */
-        if (*text == '>' && brackets >= 2) fputc(' ', to);
+        /* XML forbids "]]>" within a text, and "&#" is a character's number there: gnuplot writes both as they are. */
+        if ((*text == '>' && brackets >= 2) || (*text == '#' && number)) fputc(' ', to);
         brackets = *text == ']' ? brackets + 1 : 0;
+        number = *text == '&';
         text += cnn_show_character(text, shown);
         for (const char *at = shown; *at != '\0'; at++) fprintf(to, *at == '\'' ? "'.\"\\047\".'" : "%c", *at);
     }

@@ -48,10 +48,11 @@ static cnn_status check_new(const cli_options *o, const import_set *sets, int in
     return CNN_FAIL(err, CNN_BAD_ARGUMENT, "%.250s is in %.250s already, and would count as another run", path, o->out);
 }
 
-static cnn_status write_set(import_set *set, record_sink *sink, cnn_error *err)
+static cnn_status write_set(const import_set *set, bool here, record_sink *sink, cnn_error *err)
 {
     cnn_status status = CNN_OK;
     for (int i = 0; status == CNN_OK && i < set->count; i++) {
+        if (here) record_here(set->list[i]);
         status = record_write(sink, set->list[i], err);
         set->list[i] = NULL; /* it is freed */
     }
@@ -79,7 +80,7 @@ int cmd_import(const cli_options *options, cnn_error *err)
     }
     if (status == CNN_OK) status = cli_sink_open(options, &sink, err);
     for (int i = 0; i < count && status == CNN_OK; i++) {
-        status = write_set(&sets[i], sink, err);
+        status = write_set(&sets[i], options->here, sink, err);
         timed += sets[i].timed;
         if (status == CNN_OK && !options->json && !options->quiet)
             print(options->words.items[i], &sets[i], sets[i].count);

@@ -27,6 +27,12 @@ cnn_status plot_speedup(const cli_options *options, const plot_to *to, cnn_error
 
 /* ---- Times of single operations */
 
+static cnn_status draw_bars(const plot_to *to, bars_set *set, cnn_error *err)
+{
+    return bars_of_processes(set) ? plot_draw("processes.gp", to, "", bars_processes_picture, set, err)
+                                  : plot_draw("bars.gp", to, "", bars_picture, set, err);
+}
+
 cnn_status plot_bars(const cli_options *options, const plot_to *to, cnn_error *err)
 {
     static bars_set set; /* large: kept off the stack */
@@ -40,7 +46,7 @@ cnn_status plot_bars(const cli_options *options, const plot_to *to, cnn_error *e
     if (status == CNN_OK && set.left_out > 0 && plot_says(to))
         table_put(stderr, "benchcnn: drawing %s; %d figure%s of other machines left out\n", set.machine, set.left_out,
                   set.left_out == 1 ? "" : "s");
-    if (status == CNN_OK) status = plot_draw("bars.gp", to, "", bars_picture, &set, err);
+    if (status == CNN_OK) status = draw_bars(to, &set, err);
     set.plans = true;
     if (status == CNN_OK && !to->svg && bars_have_plans(&set))
         status = plot_draw("bars.gp", to, "_plans", bars_picture, &set, err);

@@ -56,14 +56,26 @@ static void put_fact(void *user, const char *key, const char *value)
     record_text_in(user, "implementation", key, value);
 }
 
-cnn_status record_environment(record_sink *sink, const cnn_session *session, const char *command_line, cnn_error *err)
+static void put_date(cnn_record *record)
 {
-    cnn_record *record = record_new("env");
     char date[32] = "";
     struct tm utc;
     time_t now = time(NULL);
     if (gmtime_r(&now, &utc)) strftime(date, sizeof date, "%Y-%m-%dT%H:%M:%SZ", &utc);
     record_text(record, "date", date);
+}
+
+void record_here(cnn_record *record)
+{
+    char text[512];
+    if (record_get_text(record, "machine") == NULL) record_text(record, "machine", cpu_model(text, (int)sizeof text));
+    put_date(record);
+}
+
+cnn_status record_environment(record_sink *sink, const cnn_session *session, const char *command_line, cnn_error *err)
+{
+    cnn_record *record = record_new("env");
+    put_date(record);
     record_text(record, "command", command_line);
     put_host(record);
     put_clocks(record);

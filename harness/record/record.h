@@ -63,6 +63,8 @@ void record_sink_close(record_sink *sink);
 
 /* The environment record of design section 8, once at the start of a run. session may be NULL. */
 cnn_status record_environment(record_sink *sink, const cnn_session *session, const char *command_line, cnn_error *err);
+/* `machine`, this host's processor, unless the record names another; `date`, now. */
+void record_here(cnn_record *record);
 
 /* Reading; what gets a field works on records under construction, too. Calls `each` for every whole record of the file;
  * lines that do not parse are counted in *bad. The object passed is valid only during the call. */

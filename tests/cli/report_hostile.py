@@ -7,7 +7,7 @@ import sys
 TEXTS = ['"><script>document.title="pwned"</script>', "</script><script>document.title='pwned'</script>", "'\";document.title='pwned'//",
          "`touch pwned`", "$(touch pwned)", "; touch pwned #", "a line\nanother", "\x1b[31mred\x07", "left\u202eright", "{{ 7 * 191 }}",
          "{% include '/etc/passwd' %}", "'.system('touch pwned').'", "\"; system('touch pwned'); #", "@macro ^{x} _{y}", "=cmd|'/C calc'!A1",
-         "+SUM(1,2)", "</text></svg><script>document.title='pwned'</script>", "<![CDATA[x]]>", "<!-- not closed", "&lt;b&gt; &amp; &#39;",
+         "+SUM(1,2)", "</text></svg><script>document.title='pwned'</script>", "<![CDATA[x]]>", "<!-- not closed", "&lt;b&gt; &amp; &#39;", "&#0; &#x1b; &#none",
          "<img src=x onerror=\"document.title='pwned'\">", "</style><style>body{display:none}</style>", "</title><h1>no", "javascript:alert(1)",
          "\" onclick=\"document.title='pwned'\" x=\"", "%s %n %p", "\\x41 \\u0041", "tab\there", "café µ 日本"]
 

@@ -68,9 +68,20 @@ drawn = "".join(tree.parse(sys.argv[1]).getroot().itertext())
 assert tree.parse(sys.argv[1]).getroot().tag.endswith("svg")
 assert not [e for e in tree.parse(sys.argv[1]).iter() if e.tag.endswith(("script", "image", "foreignObject"))]
 for text in json.loads(subprocess.check_output([sys.executable, sys.argv[2], "texts"])):
-    shown = re.sub("[\x00-\x1f\x7f\u202e]", lambda m: "".join(f"\\x{byte:02x}" for byte in m.group().encode()), text).replace("]]>", "]] >")
+    shown = re.sub("[\x00-\x1f\x7f\u202e]", lambda m: "".join(f"\\x{byte:02x}" for byte in m.group().encode()), text).replace("]]>", "]] >").replace("&#", "& #")
     assert shown[:12] in drawn, f"it does not show {text!r}"
 PY
+    done
+    # Every kind, a few names a picture; those of ranks are in test_scaling.sh.
+    for kind in epochs curves goals workers bars processes speedup roofline sweep errors floor kills; do
+        python3 "$here/names_records.py" $kind . || fail "no records of $kind"
+        for file in "$kind".*.jsonl; do
+            case $kind in epochs) name=() ;; processes) name=(bars) ;; *) name=("$kind") ;; esac
+            "$benchcnn" plot "${name[@]}" "$file" --out "${file%.jsonl}" >out 2>err || fail "plot $kind: $(cat err)"
+            obeyed err "plot $kind"
+        done
+        tests=$((tests + 1))
+        python3 "$here/names_records.py" look $kind . >said || fail "plot $kind: $(cat said)"
     done
 else
     echo "gnuplot is not installed: no picture is drawn"

@@ -146,6 +146,22 @@ if command -v gnuplot >/dev/null; then
     grep -q 'NVIDIA Quadro GP100' "$tmp/bars.svg" && fail "two machines in one picture"
     grep -q 'drawing NVIDIA Quadro GV100; 1 figure of other machines' "$tmp/err" || fail "left out without a word: $(cat "$tmp/err")"
 fi
+# ---- Where and when: with --here alone, and not in place of a machine that the file names.
+grep -q '"date"\|"machine":"AMD\|"machine":"Intel' "$tmp/r.jsonl" && fail "a machine or a date that no file tells: $(cat "$tmp/r.jsonl")"
+import $data/hyperfine.json $data/nvbench.json --here --out "$tmp/here.jsonl" || fail "--here: $(cat "$tmp/err")"
+"$benchcnn" check "$tmp/here.jsonl" >"$tmp/out" 2>&1 || fail "check --here: $(cat "$tmp/out")"
+machine=$("$benchcnn" verify --impl cpu:direct --problem mb1ic1ih3oc1kh3 --dir FWD --check exact --quiet --json | sed -n 's/.*"kind":"env".*"cpu":"\([^"]*\)".*/\1/p')
+[ -n "$machine" ] && [ "$(grep -c "\"machine\":\"$machine\",\"date\":\"$(date -u +%Y-)" "$tmp/here.jsonl")" -eq 2 ] ||
+    fail "--here does not name '$machine' and the date: $(cat "$tmp/here.jsonl")"
+[ "$(grep -c '"machine":"NVIDIA Quadro' "$tmp/here.jsonl")" -eq 3 ] || fail "--here took a GPU's place: $(cat "$tmp/here.jsonl")"
+if command -v gnuplot >/dev/null; then # each command above its bar, in a row of its own, the files below each other
+    sed 's/"results"/"results" /' $data/hyperfine.json >"$tmp/again.json" # another file: another part
+    grep '"kind":"process"' "$tmp/here.jsonl" >"$tmp/processes.jsonl"
+    import "$tmp/again.json" --here --out "$tmp/processes.jsonl" || fail "again: $(cat "$tmp/err")"
+    "$benchcnn" plot bars "$tmp/processes.jsonl" --out "$tmp/processes" >"$tmp/out" 2>"$tmp/err" || fail "plot: $(cat "$tmp/err")"
+    holds "the picture of processes" "$tmp/processes.svg" "Times of whole processes|$(date -u +%Y-)|hyperfine|again|slowest of 5;|1.62 ×"
+    [ "$(grep -o 'sleep 0.02' "$tmp/processes.svg" | wc -l)" -eq 2 ] || fail "a command of two files does not have two bars"
+fi
 if /usr/bin/python3 -c 'import jinja2' 2>/dev/null; then
     "$benchcnn" report "$tmp/r.jsonl" --out "$tmp/page.html" >"$tmp/out" 2>"$tmp/err" || fail "report: $(cat "$tmp/err")"
     holds "the page" "$tmp/page.html" 'Benchmarks of other programs|Whole processes|sleep 0.02|BM_sum/repeats:3|NVIDIA Quadro GV100|no such device'
