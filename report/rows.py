@@ -1,5 +1,6 @@
 """rows.py: the rows of a page's large tables: figures, cases, trainings."""
 import os
+from types import SimpleNamespace
 
 from pictures import spark
 from values import grouped, knobs, number, percent, text, words
@@ -122,10 +123,10 @@ def tables(records, row_of, title_of, environments):
             rows.sort(key=lambda row: (not row.get("rank"), row.get("seconds") or 0))
             title, facts = title_of(members[0])
             prefix, suffix = common_command(rows)
-            bodies.append({"title": title, "facts": facts, "rows": rows, "prefix": prefix, "suffix": suffix})
+            bodies.append({"title": title, "facts": facts, "prefix": prefix, "suffix": suffix,
+                           "rows": [SimpleNamespace(**row) for row in rows]}) # Jinja2 finds an attribute in half the time of an item
         made.append({"machine": machine, "environment": environments.get(environment), "bodies": bodies,
-                     "rows": sum(len(b["rows"]) for b in bodies),
-                     "ceilings": any(r.get("share") is not None for b in bodies for r in b["rows"])})
+                     "rows": sum(len(b["rows"]) for b in bodies)})
     return made
 
 

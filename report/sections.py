@@ -88,7 +88,7 @@ def passes(records):
                  "seconds": number(r, "seconds") or 0, "share": number(r, "share"), "times": r.get("times"), "epochs": r.get("count", 0)} for r in members]
         rows.sort(key=lambda row: -row["seconds"])
         made.append({"title": words(text(first, "name"), text(first, "net"), "batch", first.get("batch")),
-                     "facts": words(text(first, "data") + ",", text(first, "dtype"), text(first, "layout") + ",", f"{first['threads']} threads," if number(first, "threads") else "",
+                     "facts": words(text(first, "data") + ",", text(first, "dtype"), text(first, "layout") + ",", f"{first['threads']} thread{'s' if first['threads'] != 1 else ''}," if number(first, "threads") else "",
                                     knobs(first), "on", text(first, "machine")),
                      "most": max((row["seconds"] for row in rows), default=0), "rows": rows})
     return made
@@ -100,7 +100,7 @@ def mutants(kinds):
         return None
     total = kinds["mutants"][0]
     count = lambda field: number(total, field) or 0
-    said = f"{grouped(count('mutants'))} broken kernels, each the real one with one small change: {count('caught')} caught by checks, {count('crash')} killed by a crash, " \
+    said = f"{grouped(count('mutants'))} broken kernel{'s' if count('mutants') != 1 else ''}, each the real one with one small change: {count('caught')} caught by checks, {count('crash')} killed by a crash, " \
            f"{count('hang')} by a hang, {count('survived')} survived, {count('not_run')} not run."
     date = text(total, "from") if text(total, "from") == text(total, "to") else f"{text(total, 'from')} to {text(total, 'to')}"
     return {"said": said, "held": f"The unchanged kernels held in {grouped(count('held'))} of {grouped(count('runs'))} runs.", "date": date,
@@ -116,7 +116,9 @@ def scaling(kinds):
         rows.append([named(r), words(text(r, "net"), text(r, "facts")), r.get("batch"), r.get("ranks"), quantity(number(r, "seconds"), "s"), factor("strong"), factor("weak"),
                      percent(number(r, "efficiency")), quantity(number(r, "comm_step_s"), "s"), percent(number(r, "comm_share")),
                      quantity(number(r, "model_s"), "s"), percent(number(r, "model_off")), text(r, "marks")])
-    return {"rows": rows, "models": kinds.get("scaling_model", [])}
+    names = ["kernel", "network", "batch", "ranks", "an epoch", "strong", "weak", "efficiency", "sum a step", "sums", "model", "model off", "marks"]
+    keep = [i for i in range(len(names)) if any(row[i] for row in rows)]
+    return {"columns": [names[i] for i in keep], "rows": [[row[i] for i in keep] for row in rows], "models": kinds.get("scaling_model", [])}
 
 
 def tested(records):

@@ -64,6 +64,7 @@ static const struct {
     const char *name;
     int epochs;
     bool figures, rounded, ranks;
+    bool alone; /* each file in its own: what is in several has no bars in common */
     const char *records[2];
 } kinds[] = {{.name = "", .epochs = 1},
              {.name = "curves", .epochs = CURVE_EPOCHS},
@@ -73,7 +74,7 @@ static const struct {
              {.name = "speedup", .epochs = 1, .figures = true},
              {.name = "roofline", .figures = true},
              {.name = "sweep", .records = {"sweep"}},
-             {.name = "bars", .records = {"process", "benchmark"}},
+             {.name = "bars", .figures = true, .alone = true, .records = {"process", "benchmark"}},
              {.name = "floor", .records = {"profile"}},
              {.name = "errors", .rounded = true},
              {.name = "kills", .records = {"kill"}}};
@@ -100,21 +101,29 @@ static bool anything(const page *p, size_t k, const char *path)
            (kinds[k].ranks && page_over_ranks(p, path));
 }
 
-/* All files in one picture; where that is too much, each in its own. */
-cnn_status report_pictures(const cli_options *o, const page *p, record_sink *to, cnn_error *err)
+/* All files in one picture; where that is too much, or says nothing, each in its own. */
+static cnn_status draw_kind(const cli_options *o, const page *p, size_t k, record_sink *to, cnn_error *err)
 {
     const char *const *files = o->words.items;
     const int count = o->words.count;
+    const bool together = count == 1 || !kinds[k].alone;
+    char why[CNN_MESSAGE_MAX] = "", own_why[CNN_MESSAGE_MAX];
     cnn_status status = CNN_OK;
-    for (size_t k = 0; k < sizeof kinds / sizeof *kinds && status == CNN_OK; k++) {
-        char why[CNN_MESSAGE_MAX], own_why[CNN_MESSAGE_MAX];
-        const bool refused = too_many(p, k, why);
-        if (!anything(p, k, NULL)) continue;
-        if (!refused) status = draw(o, kinds[k].name, files, count, to, why, err);
-        if (status != CNN_OK || why[0] == '\0') continue;
-        for (int i = 0; i < count && count > 1 && status == CNN_OK && !refused; i++)
-            if (anything(p, k, files[i])) status = draw(o, kinds[k].name, &files[i], 1, to, own_why, err);
-        if (status == CNN_OK) status = put_picture(kinds[k].name, NULL, NULL, why, to, err);
-    }
+    if (too_many(p, k, why)) return put_picture(kinds[k].name, NULL, NULL, why, to, err);
+    if (together)
+        status = draw(o, kinds[k].name, files, count, to, why, err);
+    else
+        why[0] = '\0';
+    if (together && why[0] == '\0') return status;
+    for (int i = 0; i < count && count > 1 && status == CNN_OK; i++)
+        if (anything(p, k, files[i])) status = draw(o, kinds[k].name, &files[i], 1, to, own_why, err);
+    return status == CNN_OK && together ? put_picture(kinds[k].name, NULL, NULL, why, to, err) : status;
+}
+
+cnn_status report_pictures(const cli_options *o, const page *p, record_sink *to, cnn_error *err)
+{
+    cnn_status status = CNN_OK;
+    for (size_t k = 0; k < sizeof kinds / sizeof *kinds && status == CNN_OK; k++)
+        if (anything(p, k, NULL)) status = draw_kind(o, p, k, to, err);
     return status;
 }

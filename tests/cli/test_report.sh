@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # test_report.sh BENCHCNN: `benchcnn report`: a page from records of every command, whole and by itself; what it says of them;
-# names that would be obeyed; ten thousand records; and, where there is a Chromium, no error, no overflow, and tables that sort.
+# names that would be obeyed; ten thousand records; and, in Chromium and Firefox, no error, no overflow, tables that sort, and prints
+# that have every row.
 # shellcheck source-path=SCRIPTDIR
 source "$(dirname "$0")/cli.sh"
 here=$(dirname "$0") benchcnn=$(realpath "$benchcnn")
@@ -177,8 +178,14 @@ for i in range(10000):
     print(json.dumps(r, separators=(",", ":")))
 PY
 before=$(date +%s)
-report "$tmp/many.jsonl"
+held=$("$python" - "$benchcnn" report "$tmp/many.jsonl" --out "$tmp/page.html" 2>"$tmp/err" <<'PY'
+import resource, subprocess, sys
+subprocess.run(sys.argv[1:], check=True, stdout=subprocess.DEVNULL)
+print(resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss // 1024)
+PY
+) || fail "report of 10,000 records: $(cat "$tmp/err")"
 took=$(($(date +%s) - before))
+[ "${held:-200}" -lt 200 ] || grep -q __asan_init "$benchcnn" || fail "10,000 records take ${held:-?} MB"
 sound "$tmp/many.jsonl"
 [ "$(wc -c <"$tmp/page.html")" -lt 5000000 ] || fail "10,000 records make a page of $(wc -c <"$tmp/page.html") bytes"
 [ $took -le 60 ] || fail "10,000 records took $took s"
