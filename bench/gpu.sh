@@ -34,6 +34,7 @@ verify_all() {
         verify "${impl}_conv" --impl "$impl:*" --op conv $(problems thesis awnn_table1 odd dilated)
         verify "${impl}_epilogues" --impl "$impl:*" --op conv,fc --dir FWD --epilogue add+relu --layout all
         verify "${impl}_net" --impl "$impl" --net thesis
+        verify "${impl}_offload" --impl "$impl" --net projection --offload
     done
     for net in thesis small; do verify "cuda_fused_$net" --impl cuda_fused --net $net; done
     for cluster in 1 2 5 10; do # blocks that share an image
@@ -65,6 +66,7 @@ sanitized() {
         for way in '' --no-graph '--data-on host'; do
             echo "train --net thesis --impl $impl --data synthetic --images 200,50 --batch 37 --shift 1 --quiet $way"
         done
+        echo "train --net projection --impl $impl --data synthetic --images 200,50 --batch 37 --quiet --offload"
         [ "$impl" = cudnn ] && continue
         case $impl in cuda_tensor | cuda_naive)
             for op in "conv $few --layout nchw,nhwc" 'conv --problem mb8ic136ih9oc72kh3ph1 --problem mb8ic200ih9oc136kh1 --layout nhwc' 'fc --problem mb3ic7ih3oc5 --problem mb130ic72oc70' \

@@ -13,7 +13,7 @@ static const char net_text[] = "input 1 8 8\nconv 4 kernel=3 pad=1\nbatch_norm\n
 
 typedef struct way {
     const char *algorithm;
-    bool mock, no_graph, host_data;
+    bool mock, no_graph, host_data, offload;
     int threads;
     cnn_layout layout;
 } way;
@@ -30,8 +30,12 @@ static void train(const way *w, bool profile, const dataset *data, outcome *out)
 {
     const cnn_impl *cnn_impl_cpu(void);
     const cnn_session_params open = {.threads = w->threads > 0 ? w->threads : 1};
-    trainer_params params = {
-        .algorithm = w->algorithm, .seed = 3, .no_graph = w->no_graph, .host_data = w->host_data, .profile = profile};
+    trainer_params params = {.algorithm = w->algorithm,
+                             .seed = 3,
+                             .no_graph = w->no_graph,
+                             .host_data = w->host_data,
+                             .offload = w->offload,
+                             .profile = profile};
     cnn_session session;
     trainer *t = NULL;
     cnn_network *n = build_net(net_text, CNN_F32, w->layout, BATCH);
@@ -102,6 +106,8 @@ static void test_every_way(void **state)
         {.mock = true, .no_graph = true},
         {.mock = true, .host_data = true},
         {.mock = true, .no_graph = true, .host_data = true},
+        {.mock = true, .offload = true},
+        {.mock = true, .no_graph = true, .offload = true},
         {.algorithm = "direct"},
         {.algorithm = "im2col", .threads = 3},
         {.algorithm = "im2col", .layout = CNN_NHWC, .host_data = true},
@@ -119,6 +125,10 @@ static void test_every_way(void **state)
             find(&profiled, PROFILE_OVERHEAD, "", overheads[k]);
         }
         assert_int_equal(find(&profiled, PROFILE_UPDATE, NULL, NULL)->calls, TRAIN_STEPS);
+        if (!ways[i].offload) continue;
+        const int64_t begun = find(&profiled, PROFILE_OFFLOAD, "", "begin a copy")->calls;
+        assert_true(begun > 0 && begun % (2 * TRAIN_STEPS) == 0); /* out and back */
+        assert_int_equal(find(&profiled, PROFILE_OFFLOAD, "", "wait for a copy")->calls, begun);
     }
     dataset_free(&data);
 }
