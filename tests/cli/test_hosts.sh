@@ -47,7 +47,7 @@ connect || { echo "FAILED: no link between two hosts" && exit 1; }
 
 # ---- Training: the curve of one process.
 tests=$((tests + 1))
-train=("${common[@]}" --impl cpu:direct --shift 1 --samples --epochs 12)
+train=("${common[@]}" --impl cpu:direct --shift 1 --samples --epochs 8)
 "$benchcnn" "${train[@]}" --out "$tmp/one.jsonl" >"$tmp/out" 2>"$tmp/err" || fail "one process: $(cat "$tmp/err")"
 hosts "${train[@]}" --save "$tmp/two.st" --out "$tmp/two.jsonl" || fail "training on two hosts: $(cat "$tmp/err")"
 curve one
@@ -128,6 +128,6 @@ same "their tallies" "$(tallies "$tmp/random")" "$(tallies "$tmp/out")"
 rm "$tmp/lost.jsonl"
 lost cut_link "$tmp/lost.jsonl" epoch 2 "${train[@]}" --checkpoint "$tmp/c" --save "$tmp/lost.st"
 hosts "${train[@]}" --checkpoint "$tmp/c" --save "$tmp/lost.st" --out "$tmp/lost.jsonl" || fail "training does not go on: $(cat "$tmp/err")"
-[ "$(count "$tmp/lost.jsonl" epoch)" -eq 12 ] || fail "$(count "$tmp/lost.jsonl" epoch) epochs, not 12"
+[ "$(count "$tmp/lost.jsonl" epoch)" -eq 8 ] || fail "$(count "$tmp/lost.jsonl" epoch) epochs, not 8"
 cmp "$tmp/two.st" "$tmp/lost.st" || fail "other weights than without a lost host"
 finish

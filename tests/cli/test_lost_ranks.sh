@@ -24,11 +24,11 @@ wait_for_launcher() {
     local alone
     for ((alone = 0; alone < 100; )); do
         kill -0 $launcher 2>/dev/null || return
-        if ps -o stat= -p "$(IFS=, && echo "${pids[*]:-0}")" | grep -qv Z; then alone=0; else alone=$((alone + 1)); fi
+        if ps -o stat= -p "${pids[*]}" | grep -qv Z; then alone=0; else alone=$((alone + 1)); fi
         sleep 0.1
     done
-    [ $sent -eq 0 ] || stuck=$((stuck + 1))
-    [ $sent -eq 0 ] || kill -KILL "$under"
+    stuck=$((stuck + 1))
+    kill -KILL "$under"
 }
 # A rank is killed, 0 included, while ranks start, work, or end. False: all had been done before.
 kill_one() { # WHAT FILE ARGUMENTS...
@@ -40,7 +40,7 @@ kill_one() { # WHAT FILE ARGUMENTS...
     under=$(pgrep -P $launcher)
     mapfile -t pids < <([ -z "$under" ] || pgrep -P "$under")
     [ "${#pids[@]}" -eq "$many" ] && kill -KILL "${pids[RANDOM % many]}" 2>/dev/null && sent=1
-    wait_for_launcher
+    [ $sent -eq 0 ] || wait_for_launcher
     wait $launcher
     status=$?
     [ $status -ne 0 ] || [ "$(count "$file" end)" = 1 ] || fail "status 0, and not all is done (SEED=$SEED)"
