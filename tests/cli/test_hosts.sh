@@ -23,6 +23,7 @@ unshare --net --uts sh -c 'hostname second; ip link set lo up; exec sleep 1000' 
 second=$!
 until [ "$(tr '\0' ' ' </proc/$second/cmdline)" = "sleep 1000 " ]; do sleep 0.01; done
 of_second=(--ns "$second" --nslist uts)
+name=$(basename "$benchcnn")
 printf '#!/bin/sh\nshift\nexec nsenter --target %d --net --uts sh -c "$*"\n' "$second" >"$tmp/agent"
 chmod +x "$tmp/agent"
 connect() {
@@ -90,15 +91,15 @@ same "who timed" '"first","rank":1 "second","rank":2 ' "$(grep '"kind":"env"' "$
 done_before() { [ "$(count "$1" end)" -eq 1 ] || [ "$(count "$1" epoch)" -eq 6 ]; }
 kill_daemon() { pkill -KILL "${of_second[@]}" orted; } # the ranks of its host are left alone, and must end
 cut_link() { # while all stand still: the kernel takes its time
-    pkill -STOP "${of_second[@]}" -x benchcnn
+    pkill -STOP "${of_second[@]}" -x "$name"
     [ "$(nproc)" -lt 2 ] || done_before "$1" || own_cores
     ip link del veth0
-    pkill -CONT "${of_second[@]}" -x benchcnn
+    pkill -CONT "${of_second[@]}" -x "$name"
 }
 own_cores() { # each rank of a host has cores that the others of that host have not
     local host list
     for host in $$ "$second"; do
-        list=$(for pid in $(pgrep --ns "$host" --nslist uts -x benchcnn); do taskset -cp "$pid" | sed 's/.*: //'; done)
+        list=$(for pid in $(pgrep --ns "$host" --nslist uts -x "$name"); do taskset -cp "$pid" | sed 's/.*: //'; done)
         [ "$(wc -w <<<"$list") $(sort -u <<<"$list" | wc -w)" = "2 2" ] || fail "not two ranks with cores of their own: $list"
     done
 }
@@ -120,10 +121,10 @@ lose() { # HOW FILE KIND ARGUMENTS...: the second host, when the file holds a re
     { [ $status -ne 0 ] && [ $status -ne 124 ]; } || fail "$how: status $status: $(cat "$tmp/err")"
     grep -qE 'lost communication|start one or more daemons|rank [0-9] of 4: stopped while' "$tmp/err" || fail "$how, without a word: $(cat "$tmp/err")"
     for _ in $(seq 100); do
-        pgrep -x benchcnn >/dev/null || break
+        pgrep -x "$name" >/dev/null || break
         sleep 0.05
     done
-    pgrep -x benchcnn >/dev/null && fail "$how: ranks live on: $(pgrep -x benchcnn | tr '\n' ' ')"
+    pgrep -x "$name" >/dev/null && fail "$how: ranks live on: $(pgrep -x "$name" | tr '\n' ' ')"
     return 0
 }
 lost() { # the same
