@@ -108,6 +108,9 @@ static void describe(cnn_context *context, cnn_put_fn *put, void *user)
     snprintf(text, sizeof text, "%d", cpu->threads);
     put(user, "threads", text);
     put(user, "isa", cpu_isa_name(cpu->isa));
+    if (cpu->isa > cpu_isa_own())
+        put(user, CNN_WARNING "isa",
+            "AVX-512's kernels run as AVX2 code (BENCHCNN_AVX512_BY_AVX2): verify with this build, time with another");
     put(user, "openblas", openblas_get_config());
     put_core(put, user);
     put_variables(put, user);

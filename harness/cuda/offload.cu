@@ -10,8 +10,8 @@
  * nodes on a branch of their own. What `ready` was recorded for is settled when the wait for it is called, so one event
  * serves all copies.
  *
- * Bottleneck: the bus (PCIe 5 x16: some 50 GB/s each way). One stream uses one way at a time: a step copies to the host
- * in its forward pass, and back in its backward pass. */
+ * Expected bottleneck, not measured yet: the bus. One stream uses one way at a time: a step copies to the host in its
+ * forward pass, and back in its backward pass. */
 #include "harness/cuda/cuda.h"
 
 #include <stdlib.h>
