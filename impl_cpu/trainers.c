@@ -52,4 +52,11 @@ static cnn_status gradients(cnn_context *c, cnn_trainer *t, const cnn_images *im
     return of(t)->gradients(c, t, images, first, count, err);
 }
 
-const cnn_trainers cpu_trainers = {supports, open_trainer, close_trainer, load, save, train, test, gradients};
+const cnn_trainers cpu_trainers = {.supports = supports,
+                                   .open = open_trainer,
+                                   .close = close_trainer,
+                                   .load = load,
+                                   .save = save,
+                                   .train = train,
+                                   .test = test,
+                                   .gradients = gradients};

@@ -8,7 +8,7 @@ enum {
 };
 
 static const cnn_algorithm algorithms[] = {
-#define VERSION(name, doc) {#name, doc, CNN_TRAINS, CNN_ALGO_DETERMINISTIC, 1, ID_##name},
+#define VERSION(name, doc, flags) {#name, doc, CNN_TRAINS, CNN_ALGO_DETERMINISTIC | (flags), 1, ID_##name},
 #include "kernels.inc"
 #undef VERSION
 };

@@ -7,6 +7,7 @@
  *   source.c, jit.c      the text that they are compiled from, and what NVRTC is given (harness/cuda/jit.h)
  *   nets/                networks compiled beforehand
  *   slots.c              the order of parameters that a version likes
+ *   laps.c               where the time of passes went
  *   trainer.c            the table of trainers: state in and out, passes
  *   fused.c              the implementation around it */
 #ifndef IMPL_CUDA_FUSED_FUSED_H
@@ -41,10 +42,12 @@ typedef enum fused_knob_id {
 /* A network as stages. Slots of its canonical parameters are their offsets. */
 typedef struct fused_net {
     fused_stage stages[FUSED_STAGES];
+    int layers[FUSED_STAGES]; /* of cnn_net.layers, each stage's first */
     int n_stages;
     int64_t elems[FUSED_STAGES + 1]; /* of a value, of one image */
     int64_t params;                  /* cnn_net.trained_elems */
     int classes;
+    int loss; /* of cnn_net.layers */
     bool nhwc, quadratic;
 } fused_net;
 
@@ -75,6 +78,7 @@ typedef struct fused_plan {
 
 typedef struct fused_request {
     int64_t batch;
+    bool laps; /* to be profiled */
     const int64_t *knobs;
 } fused_request;
 
@@ -82,6 +86,11 @@ typedef struct fused_request {
 void fused_source(const fused_net *, const fused_layout *, const char *name, char *text, size_t size);
 /* The same of a struct fused_this, then the kernel `entry` of it. */
 void fused_source_kernel(const fused_net *, const fused_layout *, const char *entry, char *text, size_t size);
+
+/* laps.c: the laps of a network's passes, [test][lap] as laps.h adds them up, in seconds. Returns how many. */
+enum { FUSED_LAPS_MOST = 2 * FUSED_LAPS };
+int fused_laps_read(const fused_net *, const unsigned long long numbers[2 * FUSED_LAPS],
+                    cnn_trainer_lap list[FUSED_LAPS_MOST]);
 
 /* slots.c: parameters, their gradients or the optimizer's state, between the order of cnn_net.params and slots. */
 void fused_to_slots(const fused_net *, const fused_plan *, const float *params, float *slots);

@@ -71,8 +71,9 @@ void fused_spread_source(const fused_net *net, const fused_spread *l, const char
             k->rows, k->box, k->slot, k->bslot, k->piece);
     }
     ADD("    };\n    static constexpr int n = %d, threads = %d, cluster = %d, first = %d, forward = %d, weights = %d, "
-        "slots = %d,\n                         mail = %d, staged = %d, floats = %d, image = %d, classes = %d;\n",
-        net->n_stages, l->threads, l->cluster, l->first, l->forward, l->weights, l->slots, l->mail, l->staged,
+        "slots = %d,\n                         mail = %d, staged = %d, laps = %d, floats = %d, image = %d, "
+        "classes = %d;\n",
+        net->n_stages, l->threads, l->cluster, l->first, l->forward, l->weights, l->slots, l->mail, l->staged, l->laps,
         l->floats, (int)net->elems[0], net->classes);
     add_loss(net, text, size);
 }

@@ -115,7 +115,8 @@ static void place_values(const fused_net *net, fused_spread *l)
         k->box = at;
         if (fused_is_partial(net, l->cluster, i)) at += fused_round_up(l->cluster * mine * l->places[i + 1].cs, 4);
     }
-    l->floats = at;
+    l->laps = at;
+    l->floats = at + 4;
 }
 
 /* How often shared memory serves a warp that reads 16 bytes a lane, `at` in such units: eight lanes at a time, as often

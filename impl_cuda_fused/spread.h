@@ -18,6 +18,7 @@ typedef struct fused_spread {
     int first, forward, weights; /* of weights: those of stage 0 and biases; of the way forward; all */
     int slots;                   /* of a block: gradients, in the order in which it leaves them */
     int mail, staged, floats;    /* floats: all but what a step's end needs */
+    int laps;                    /* where the latest clock is kept; 0: the kernel has no laps */
     fused_place places[FUSED_STAGES + 1];
     fused_tile tiles[FUSED_STAGES];
 } fused_spread;

@@ -82,6 +82,20 @@ struct fused_pass {
     float *images;                          /* v3: [rank][float]: the weights as a block of the rank has them */
     const int *params, *at, *back; /* v3: of [rank][slot] its parameter; of [slot] its places in an image or -1 */
     int alone;                     /* v3: a block keeps the weights of its rank by itself, in every cluster */
+    unsigned long long *laps;      /* v3: FUSED_LAPS numbers, to which clocks are added; NULL: none */
 };
+
+/* Where the time of a pass goes, in clocks of block 0's first thread: its laps. Those of stage s are at
+ * FUSED_LAP_STAGES + s * FUSED_LAPS_A_STAGE. The last number is of all of them, in nanoseconds. */
+enum fused_lap {
+    FUSED_LAP_IMAGES,
+    FUSED_LAP_LOSS,
+    FUSED_LAP_LEAVE,
+    FUSED_LAP_WAIT,
+    FUSED_LAP_UPDATE,
+    FUSED_LAP_STAGES
+};
+enum fused_stage_lap { FUSED_LAP_FORWARD, FUSED_LAP_DATA, FUSED_LAP_WEIGHTS, FUSED_LAP_MEET, FUSED_LAPS_A_STAGE };
+enum { FUSED_LAPS_NS = FUSED_LAP_STAGES + FUSED_LAPS_A_STAGE * FUSED_STAGES, FUSED_LAPS };
 
 #endif

@@ -114,13 +114,16 @@ cnn_status fused_stages(const cnn_net *net, fused_net *n, cnn_error *err)
     memset(n, 0, sizeof *n);
     n->params = net->param_elems;
     n->classes = (int)net->classes;
+    n->loss = net->n_layers - 1;
     n->nhwc = net->type.layout == CNN_NHWC;
     n->quadratic = last->problem.u.loss.kind == CNN_LOSS_QUADRATIC;
     for (int l = 0; l < net->n_layers - 1 && status == CNN_OK; l++) {
         const cnn_layer *layer = &net->layers[l];
+        const int stages = n->n_stages;
         status = layer->inputs[0] != (l > 0 ? net->layers[l - 1].output : 0)
                      ? refused(net, layer, "does not read the one before", err)
                      : take_layer(net, layer, n, err);
+        if (n->n_stages > stages) n->layers[stages] = l;
     }
     if (status != CNN_OK) return status;
     if (last->problem.op == CNN_OP_LOSS && last->problem.u.loss.kind == CNN_LOSS_SOFTMAX_QUADRATIC)

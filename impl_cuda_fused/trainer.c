@@ -7,7 +7,21 @@
 #include <string.h>
 
 /* Arrays in device memory, in the order in which they stand in one allocation. */
-enum { AT_W, AT_M, AT_V, AT_GRADS, AT_PARTS, AT_VALUES, AT_PICKED, AT_ARRIVED, AT_LOSSES, AT_HITS, AT_STAGES, ARRAYS };
+enum {
+    AT_W,
+    AT_M,
+    AT_V,
+    AT_GRADS,
+    AT_PARTS,
+    AT_VALUES,
+    AT_PICKED,
+    AT_ARRIVED,
+    AT_LOSSES,
+    AT_HITS,
+    AT_LAPS,
+    AT_STAGES,
+    ARRAYS
+};
 
 struct cnn_trainer {
     cuda_context *cuda;
@@ -21,6 +35,9 @@ struct cnn_trainer {
     char *memory;
     size_t at[ARRAYS];
     float *host; /* `slots` floats, on their way in or out */
+    bool profiled;
+    unsigned long long clocks[2 * FUSED_LAPS]; /* on their way out */
+    cnn_trainer_lap laps[FUSED_LAPS_MOST];
 };
 
 static void *place(const cnn_trainer *t, int array) { return t->memory + t->at[array]; }
@@ -37,7 +54,7 @@ static cnn_status plan_of(cnn_context *context, const cnn_trainer_request *r, fu
     if (r->optimizer->kind == CNN_NADAM) return CNN_FAIL(err, CNN_UNSUPPORTED, "cuda_fused has no optimizer nadam");
     const cnn_status status = fused_stages(r->net, net, err);
     *plan = (fused_plan){0};
-    const fused_request request = {r->net->batch, r->knobs};
+    const fused_request request = {r->net->batch, r->profile, r->knobs};
     return status != CNN_OK
                ? status
                : fused_versions[r->algorithm->id]->plan(cuda_context_of(context), net, &request, plan, err);
@@ -65,17 +82,10 @@ static void fused_close(cnn_context *context, cnn_trainer *t)
 static bool size_of_arrays(const cnn_trainer *t, size_t bytes[ARRAYS])
 {
     const fused_plan *p = &t->plan;
-    const int64_t counts[ARRAYS] = {[AT_W] = p->slots,
-                                    [AT_M] = p->slots,
-                                    [AT_V] = p->slots,
-                                    [AT_GRADS] = p->slots,
-                                    [AT_PARTS] = p->slots,
-                                    [AT_VALUES] = p->values,
-                                    [AT_PICKED] = t->batch,
-                                    [AT_ARRIVED] = 1,
-                                    [AT_LOSSES] = p->blocks,
-                                    [AT_HITS] = p->blocks,
-                                    [AT_STAGES] = t->net.n_stages};
+    const int64_t counts[ARRAYS] = {
+        [AT_W] = p->slots,       [AT_M] = p->slots,       [AT_V] = p->slots,          [AT_GRADS] = p->slots,
+        [AT_PARTS] = p->slots,   [AT_VALUES] = p->values, [AT_PICKED] = t->batch,     [AT_ARRIVED] = 1,
+        [AT_LOSSES] = p->blocks, [AT_HITS] = p->blocks,   [AT_LAPS] = 2 * FUSED_LAPS, [AT_STAGES] = t->net.n_stages};
     for (int i = 0; i < ARRAYS; i++) {
         const int64_t size = i < AT_ARRIVED ? 4 : i == AT_STAGES ? (int64_t)sizeof(fused_stage) : 8;
         int64_t all;
@@ -117,10 +127,11 @@ static cnn_status fused_open(cnn_context *context, const cnn_trainer_request *r,
     t->version = fused_versions[r->algorithm->id];
     t->optimizer = *r->optimizer;
     t->batch = r->net->batch;
+    t->profiled = r->profile;
     t->loss_sum = r->loss_sum;
     t->correct = r->correct;
     cnn_status status = plan_of(context, r, &t->net, &t->plan, err);
-    const fused_request request = {r->net->batch, r->knobs};
+    const fused_request request = {r->net->batch, r->profile, r->knobs};
     if (status == CNN_OK && t->version->open != NULL)
         status = t->version->open(t->cuda, &t->net, &request, &t->plan, err);
     if (status == CNN_OK) status = allocate(t, &facts->bytes, err);
@@ -222,6 +233,8 @@ static fused_pass pass_of(const cnn_trainer *t, const cnn_images *images, int64_
         .rule = {optimizers[o->kind], o->lr, o->beta1, o->beta2, o->eps, o->l1, o->l2, o->decay_steps},
     };
     for (int i = 0; i < t->net.n_stages; i++) p.seeds[i] = t->net.stages[i].seed;
+    if (t->profiled && mode != FUSED_GRADIENTS)
+        p.laps = (unsigned long long *)place(t, AT_LAPS) + (mode == FUSED_TEST ? FUSED_LAPS : 0);
     return p;
 }
 
@@ -256,6 +269,21 @@ static cnn_status fused_gradients(cnn_context *context, cnn_trainer *t, const cn
     return pass(t, images, first, count, FUSED_GRADIENTS, err);
 }
 
+static cnn_status fused_profile(cnn_context *context, cnn_trainer *t, const cnn_trainer_lap **list, int *count,
+                                cnn_error *err)
+{
+    (void)context;
+    if (cuda_enter(t->cuda, err) != CNN_OK) return err->status;
+    CUDA_TRY(t->cuda,
+             cudaMemcpyAsync(t->clocks, place(t, AT_LAPS), sizeof t->clocks, cudaMemcpyDeviceToHost, t->cuda->stream),
+             err);
+    CUDA_TRY(t->cuda, cudaMemsetAsync(place(t, AT_LAPS), 0, sizeof t->clocks, t->cuda->stream), err);
+    CUDA_TRY(t->cuda, cudaStreamSynchronize(t->cuda->stream), err);
+    *count = fused_laps_read(&t->net, t->clocks, t->laps);
+    *list = t->laps;
+    return CNN_OK;
+}
+
 const cnn_trainers fused_cuda_trainers = {.supports = fused_supports,
                                           .open = fused_open,
                                           .close = fused_close,
@@ -263,4 +291,5 @@ const cnn_trainers fused_cuda_trainers = {.supports = fused_supports,
                                           .save = fused_save,
                                           .train = fused_train,
                                           .test = fused_test,
-                                          .gradients = fused_gradients};
+                                          .gradients = fused_gradients,
+                                          .profile = fused_profile};

@@ -262,6 +262,9 @@ static cnn_status v3_open(cuda_context *c, const fused_net *net, const fused_req
     own->train.alone = mine.alone;
     own->test.spread = mine.test;
     own->test.blocks = c->properties.multiProcessorCount;
+#ifndef BENCHCNN_CUDA_EMULATED
+    if (!r->laps) own->train.spread.laps = own->test.spread.laps = 0;
+#endif
     return open_sides(c, net, own, err);
 }
 

@@ -25,6 +25,7 @@
  *   v3_data.h     back: the gradients of values
  *   v3_weights.h  back: the gradients of weights and biases
  *   v3_step.h     a step's end: sums over clusters, the update, the way of the weights
+ *   laps.h        where the time goes
  *   v3.h          an image back, a pass */
 #ifndef IMPL_CUDA_FUSED_V3_H
 #define IMPL_CUDA_FUSED_V3_H
@@ -51,12 +52,16 @@ __device__ FUSED_INLINE void fused_back(const fused_pass &p, float *sm, const fu
     constexpr bool data = conv && S > 0 && !fused_full<N, S>();
     if constexpr (fused_full<N, S>()) fused_full_back<N, S>(p, sm, im);
     if constexpr (data && !in_place) fused_data<N, S>(p, sm, im);
+    if constexpr (fused_full<N, S>() || (data && !in_place)) fused_lap_of<N, S>(p, sm, FUSED_LAP_DATA);
     if constexpr (conv && !fused_full<N, S>()) fused_weights_of_image<N, S, 0>(sm, kept);
     if constexpr (conv) fused_biases<N, S>(sm);
+    if constexpr (conv) fused_lap_of<N, S>(p, sm, FUSED_LAP_WEIGHTS);
     if constexpr (data && in_place) fused_data<N, S>(p, sm, im);
     if constexpr (!conv && S > 0) fused_pool_back<N, S>(p, sm, im);
+    if constexpr ((data && in_place) || (!conv && S > 0)) fused_lap_of<N, S>(p, sm, FUSED_LAP_DATA);
     if constexpr (fused_gathered<N, S>()) fused_receive(fused_box_of_value<N, S>(sm), im.phase);
     __syncthreads();
+    fused_lap_of<N, S>(p, sm, FUSED_LAP_MEET);
     if constexpr (S > 0) fused_back<N, S - 1>(p, sm, im, kept);
 }
 
@@ -75,6 +80,7 @@ __device__ FUSED_INLINE void fused_image_of(const fused_pass &p, float *sm, cons
         sums.loss += judged.loss;
         sums.hits += judged.hit;
     }
+    fused_lap<N>(p, sm, FUSED_LAP_LOSS);
     if (im.train) fused_back<N, N::n - 1>(p, sm, im, kept);
 }
 
@@ -98,6 +104,7 @@ template <class N> __device__ FUSED_INLINE void fused_v3_pass(const fused_pass &
     fused_kept<N, 0> kept;
     fused_feed<N> feed;
     fused_begin<N>(sm);
+    fused_laps_begin<N>(p, sm);
     feed.begin(p, sm);
     const fused_lot mine = fused_share_of<N>(p);
     const fused_state state = fused_state_at<N>(sm, mine);
@@ -118,6 +125,7 @@ template <class N> __device__ FUSED_INLINE void fused_v3_pass(const fused_pass &
             if (weights) fused_fetch_others<N>(p, sm);
             __syncthreads();
             feed.go_on(p, sm);
+            fused_lap<N>(p, sm, FUSED_LAP_IMAGES);
             fused_image_of<N>(p, sm, im, label, judge, kept, sums);
             weights = false;
             phase ^= 1;
@@ -125,17 +133,21 @@ template <class N> __device__ FUSED_INLINE void fused_v3_pass(const fused_pass &
         if (p.mode == FUSED_TEST) continue;
         float *parts = p.parts + (p.alone && step % 2 != 0 ? (long long)gridDim.x * N::slots : 0);
         if (fused_cluster<N>() < mb) fused_leave<N, 0>(sm, kept, parts + (long long)blockIdx.x * N::slots);
+        fused_lap<N>(p, sm, FUSED_LAP_LEAVE);
         fused_arrive(p.arrived, goal);
         const fused_rates rates = fused_rates_of(p.rule, step, power1, power2);
         fused_await(p.arrived, goal);
+        fused_lap<N>(p, sm, FUSED_LAP_WAIT);
         const int clusters = (int)(mb < fused_clusters<N>() ? mb : fused_clusters<N>());
         fused_end_step<N>(p, sm, mine, state, rates, parts, clusters, left <= p.batch);
+        fused_lap<N>(p, sm, FUSED_LAP_UPDATE);
         power1 *= p.rule.beta1;
         power2 *= p.rule.beta2;
         if (p.alone)
             __syncthreads();
         else
             fused_barrier(p.arrived, goal);
+        fused_lap<N>(p, sm, FUSED_LAP_WAIT);
     }
     if (p.mode == FUSED_TRAIN) fused_give_state<N>(p, mine, state);
     if (threadIdx.x == N::threads - 1) {
@@ -143,6 +155,7 @@ template <class N> __device__ FUSED_INLINE void fused_v3_pass(const fused_pass &
         p.hits[blockIdx.x] = fused_rank<N>() == 0 ? sums.hits : 0;
     }
     fused_barrier(p.arrived, goal);
+    fused_laps_end<N>(p);
     fused_add_sums(p);
 }
 

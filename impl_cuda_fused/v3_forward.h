@@ -142,7 +142,9 @@ __device__ FUSED_INLINE void fused_ahead(const fused_pass &p, float *sm, const f
         fused_pool<N, S>(p, sm, im);
     if constexpr (S == 0) fused_arrived<2>();
     if constexpr (S + 1 == N::n) fused_arrived<1>();
+    fused_lap_of<N, S>(p, sm, FUSED_LAP_FORWARD);
     __syncthreads();
+    fused_lap_of<N, S>(p, sm, FUSED_LAP_MEET);
     if constexpr (S + 1 < N::n) fused_ahead<N, S + 1>(p, sm, im);
 }
 

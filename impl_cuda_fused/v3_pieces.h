@@ -3,6 +3,7 @@
 #ifndef IMPL_CUDA_FUSED_V3_PIECES_H
 #define IMPL_CUDA_FUSED_V3_PIECES_H
 
+#include "impl_cuda_fused/laps.h"
 #include "impl_cuda_fused/v2_feed.h"
 #include "impl_cuda_fused/v2_forward.h"
 

@@ -239,8 +239,14 @@ static cnn_status mine_supports(cnn_context *context, const cnn_request *request
 }
 
 static const cnn_operations ops = {.struct_size = sizeof(cnn_operations)};
-static const cnn_trainers trainers = {mine_trains, mine_trainer_open, mine_trainer_close, mine_load,
-                                      mine_save,   mine_train,        mine_test,          mine_gradients};
+static const cnn_trainers trainers = {.supports = mine_trains,
+                                      .open = mine_trainer_open,
+                                      .close = mine_trainer_close,
+                                      .load = mine_load,
+                                      .save = mine_save,
+                                      .train = mine_train,
+                                      .test = mine_test,
+                                      .gradients = mine_gradients};
 static const cnn_algorithm algorithms[] = {
     {.name = "mlp", .doc = "one image after the other", .ops = CNN_TRAINS, .flags = CNN_ALGO_DETERMINISTIC},
 };

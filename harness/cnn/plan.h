@@ -47,8 +47,9 @@ enum {
     CNN_ALGO_RANKS = 32,     /* a trainer that several processes can share: cnn_trainer_request.ranks may be above 1 */
     CNN_ALGO_EPILOGUES = 64, /* conv, conv3d, fc: `supports` is asked of problems with a cnn_epilogue, too; without this
                                 flag the harness refuses them */
-    CNN_ALGO_FUSES = 128 /* likewise: training lets it do the activation behind the layer, for that costs it less than
-                            an operation of its own does */
+    CNN_ALGO_FUSES = 128, /* likewise: training lets it do the activation behind the layer, for that costs it less than
+                             an operation of its own does */
+    CNN_ALGO_PROFILES = 256 /* a trainer that can say where its time goes: cnn_trainers.profile is there */
 };
 
 /* All that is in a trainer's `ops` (train.h); its amplification means nothing. */

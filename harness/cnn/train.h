@@ -49,7 +49,23 @@ typedef struct cnn_trainer_request {
     /* In the implementation's memory; the harness clears and reads them. NULL in `supports`. */
     double *loss_sum;
     int64_t *correct;
+    bool profile; /* whether `profile` will be asked: with CNN_ALGO_PROFILES alone */
 } cnn_trainer_request;
+
+/* A part of what `train` and `test` do, and how long it took. */
+typedef struct cnn_trainer_lap {
+    int layer;         /* of cnn_net.layers, the first of those that the part does; below 0: CNN_LAP_... */
+    cnn_dir dir;       /* of a layer in `train` */
+    bool test;         /* a part of `test` */
+    const char *phase; /* its name; lives as long as the trainer */
+    double seconds;
+} cnn_trainer_lap;
+
+enum {
+    CNN_LAP_IMAGES = -1, /* a batch's images come in */
+    CNN_LAP_UPDATE = -2, /* behind the backward pass: gradients are added up, parameters change */
+    CNN_LAP_OTHER = -3
+};
 
 /* What `open` says of a trainer. */
 typedef struct cnn_trainer_facts {
@@ -73,7 +89,7 @@ typedef struct cnn_train_state {
     double *scaling;
 } cnn_train_state;
 
-/* All of it is asynchronous on the context's stream, but for `load` and `save`, which wait.
+/* All of it is asynchronous on the context's stream, but for `load`, `save` and `profile`, which wait.
  *
  * A pass is taken in batches of net->batch images; the last batch of a pass is what is left. A call takes images
  * [first, first + count) of a pass, in whole batches, but that the last one of a call may be smaller, however many
@@ -96,6 +112,9 @@ typedef struct cnn_trainers {
      * are. `save` then gives the gradients. */
     cnn_status (*gradients)(cnn_context *, cnn_trainer *, const cnn_images *, int64_t first, int64_t count,
                             cnn_error *);
+    /* With CNN_ALGO_PROFILES: the laps of all calls of `train` and `test` since it was asked last. Waits for them.
+     * Parts of one layer, direction and phase are one lap. The list is good until it is asked again. */
+    cnn_status (*profile)(cnn_context *, cnn_trainer *, const cnn_trainer_lap **list, int *count, cnn_error *);
 } cnn_trainers;
 
 #endif

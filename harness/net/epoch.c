@@ -176,6 +176,7 @@ cnn_status trainer_epoch(trainer *t, int64_t epoch, const trainer_watch *watch, 
     if (t->profile != NULL) profile_begin(t->profile);
     trainer_draw_pass(t, TRAIN, epoch);
     cnn_status status = trainer_note(t, "order", start, err);
+    if (status == CNN_OK) status = trainer_own_laps(t, false, err);
     if (status == CNN_OK) status = run_pass(t, watch, &p, err);
     result->steps = p.steps;
     result->train_s = cnn_now() - start - t->paused; /* the shuffling too */
@@ -189,6 +190,7 @@ cnn_status trainer_epoch(trainer *t, int64_t epoch, const trainer_watch *watch, 
     if (status == CNN_OK) status = test_pass(t, watch, p.count, result, err);
     result->seconds = cnn_now() - start - t->paused;
     if (status == CNN_OK) status = read_scaling(t, result, err);
+    if (status == CNN_OK) status = trainer_own_laps(t, true, err);
     if (status == CNN_OK && t->profile != NULL) status = profile_finish(t->profile, result->seconds, err);
     result->transfer_s = t->transfer_s;
     result->host_step_s = host_step_seconds(t);

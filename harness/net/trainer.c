@@ -146,7 +146,7 @@ static cnn_status check_offload(const trainer *t, cnn_error *err)
 
 static cnn_status ask_support(const trainer *t, cnn_error *err)
 {
-    if (t->params.profile)
+    if (t->params.profile && (t->algorithm->flags & CNN_ALGO_PROFILES) == 0)
         return CNN_FAIL(err, CNN_UNSUPPORTED, "trainer %s:%s cannot be profiled: its steps are one piece",
                         t->session->impl->name, t->algorithm->name);
     return trainer_supported(t->session, t->network, t->algorithm, &t->params, err);
@@ -184,7 +184,7 @@ static cnn_status make_profile(trainer *t, cnn_error *err)
 {
     const cnn_impl *impl = t->session->impl;
     if (!t->params.profile) return CNN_OK;
-    if (impl->profile == NULL)
+    if (t->algorithm == NULL && impl->profile == NULL)
         return CNN_FAIL(err, CNN_UNSUPPORTED, "implementation %s cannot be profiled: it marks no phases", impl->name);
     t->profile = calloc(1, sizeof *t->profile);
     return t->profile != NULL ? CNN_OK : CNN_FAIL(err, CNN_OUT_OF_MEMORY, "no memory for a profile");
@@ -267,7 +267,8 @@ cnn_status trainer_open_own(trainer *t, cnn_error *err)
                                          .sum_user = t,
                                          .shifts = t->images[TRAIN].shifts != NULL,
                                          .loss_sum = trainer_at(t, t->loss_at),
-                                         .correct = trainer_at(t, t->correct_at)};
+                                         .correct = trainer_at(t, t->correct_at),
+                                         .profile = t->profile != NULL};
     const cnn_impl *impl = t->session->impl;
     const cnn_status status =
         CNN_CALL(impl, trainers->open, err, t->session->context, &request, &t->own, &t->facts, err);

@@ -105,6 +105,11 @@ cnn_status trainer_share_measure(trainer *t, cnn_error *err);
 double trainer_share_median(double times[TRAINER_SUMS_TIMED]);
 void trainer_share_order(trainer *t, int set);
 
+/* own_laps.c: asks an implementation's own trainer for its laps, with a profile: they become rows of it, or are left
+ * out.
+ */
+cnn_status trainer_own_laps(trainer *t, bool keep, cnn_error *err);
+
 /* order.c: the order of a pass and its shifts, on the host; the test pass is the same in every epoch. */
 void trainer_draw_pass(trainer *t, int set, int64_t epoch);
 

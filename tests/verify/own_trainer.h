@@ -169,8 +169,14 @@ static cnn_status own_gradients(cnn_context *c, cnn_trainer *t, const cnn_images
     return CNN_FAIL(why, CNN_INTERNAL, "a trainer with data is asked for no gradients");
 }
 
-static const cnn_trainers own_trainers = {own_supports, own_open,  own_close, own_load,
-                                          own_save,     own_train, own_test,  own_gradients};
+static const cnn_trainers own_trainers = {.supports = own_supports,
+                                          .open = own_open,
+                                          .close = own_close,
+                                          .load = own_load,
+                                          .save = own_save,
+                                          .train = own_train,
+                                          .test = own_test,
+                                          .gradients = own_gradients};
 static const cnn_algorithm own_row = {.name = "steps", .doc = "single steps", .ops = CNN_TRAINS};
 
 #endif

@@ -193,6 +193,12 @@ void trainer(tables *t, step_fn *f)
     own_step = f;
     t->impl.algorithms = rows;
     t->impl.n_algorithms = 2;
-    t->trainers = (cnn_trainers){chain_supports, chain_open,  chain_close, chain_load,
-                                 chain_save,     chain_train, chain_test,  chain_gradients};
+    t->trainers = (cnn_trainers){.supports = chain_supports,
+                                 .open = chain_open,
+                                 .close = chain_close,
+                                 .load = chain_load,
+                                 .save = chain_save,
+                                 .train = chain_train,
+                                 .test = chain_test,
+                                 .gradients = chain_gradients};
 }

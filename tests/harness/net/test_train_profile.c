@@ -175,6 +175,106 @@ static void test_cpu_phases(void **state)
     dataset_free(&data);
 }
 
+/* ---- An implementation's own trainer: that of the CPU, which here says where its time goes. */
+
+enum { LAPS = 5 };
+static cnn_trainer_lap laps[LAPS];
+static int asked, lap_count;
+
+static cnn_status own_laps(cnn_context *c, cnn_trainer *t, const cnn_trainer_lap **list, int *count, cnn_error *why)
+{
+    static cnn_trainer_lap now[LAPS];
+    asked++;
+    for (int i = 0; i < LAPS; i++) {
+        now[i] = laps[i];
+        now[i].seconds *= asked; /* what comes before an epoch is none of it */
+    }
+    *list = now;
+    *count = lap_count;
+    return CNN_OK;
+}
+
+static cnn_status own_epochs(bool profiles, const dataset *data, outcome *out, cnn_error *why)
+{
+    const cnn_impl *cnn_impl_cpu(void);
+    static cnn_impl impl;
+    static cnn_trainers table;
+    static cnn_algorithm rows[64];
+    const cnn_session_params open = {.threads = 1};
+    trainer_params params = {.algorithm = "fused", .profile = true};
+    cnn_session session;
+    trainer *t = NULL;
+    cnn_network *n =
+        build_net("input 1 8 8\nconv 4 kernel=3 pad=1\nrelu\nfc 10\nsoftmax_cross_entropy\n", CNN_F32, CNN_NCHW, BATCH);
+    impl = *cnn_impl_cpu();
+    table = *impl.trainers;
+    table.profile = own_laps;
+    impl.trainers = &table;
+    assert_in_range(impl.n_algorithms, 1, 64);
+    for (int i = 0; i < impl.n_algorithms; i++) {
+        rows[i] = impl.algorithms[i];
+        if (profiles && rows[i].ops == CNN_TRAINS) rows[i].flags |= CNN_ALGO_PROFILES;
+    }
+    impl.algorithms = rows;
+    asked = 0;
+    memset(out, 0, sizeof *out);
+    OK(cnn_session_open(&impl, &open, &session, err));
+    OK(cnn_optimizer_parse("sgd", &params.optimizer, err));
+    cnn_status status = trainer_open(&session, n, data, &params, &t, why);
+    if (status == CNN_OK) OK(trainer_start(t, err));
+    for (int epoch = 0; epoch < 2 && status == CNN_OK; epoch++)
+        status = trainer_epoch(t, epoch, NULL, &out->result, why);
+    if (status == CNN_OK) {
+        out->profile = *trainer_profiled(t);
+        memcpy(out->rows, out->profile.rows, (size_t)out->profile.count * sizeof *out->rows);
+        for (int i = 0; i < out->profile.count; i++)
+            out->rows[i].layer = strcpy(out->layers[i], out->profile.rows[i].layer);
+    }
+    trainer_close(t);
+    cnn_net_free(n);
+    cnn_session_close(&session);
+    return status;
+}
+
+static void test_own_trainer(void **state)
+{
+    static const cnn_trainer_lap right[LAPS] = {{CNN_LAP_IMAGES, CNN_FWD, false, "image", 1e-9},
+                                                {0, CNN_BWD_W, false, "weights", 2e-9},
+                                                {0, CNN_FWD, true, "forward", 3e-9},
+                                                {CNN_LAP_UPDATE, CNN_FWD, false, "sum", 4e-9},
+                                                {CNN_LAP_OTHER, CNN_FWD, false, "wait", 5e-9}};
+    static outcome out;
+    cnn_error why;
+    dataset data = small_data(TRAIN, TEST, 1, 8, 8);
+    memcpy(laps, right, sizeof laps);
+    lap_count = LAPS;
+    OK(own_epochs(true, &data, &out, err));
+    assert_int_equal(asked, 4); /* before and behind each epoch */
+    expect_sum(&out);
+    const profile_row *weights = find(&out, "conv1", "BWD_W", "weights");
+    assert_true(fabs(weights->seconds - 8e-9) < 1e-15 && weights->calls == TRAIN_STEPS);
+    assert_true(weights->flops == 2.0 * TRAIN * 4 * 22 * 22 + TRAIN * 4.0 * 64);
+    assert_true(fabs(find(&out, "conv1", "test", "forward")->seconds - 12e-9) < 1e-15);
+    assert_true(fabs(find(&out, PROFILE_IMAGES, "", "image")->seconds - 4e-9) < 1e-15);
+    assert_true(fabs(find(&out, PROFILE_UPDATE, "", "sum")->seconds - 16e-9) < 1e-15);
+    find(&out, PROFILE_OVERHEAD, "", "wait");
+    find(&out, PROFILE_OVERHEAD, "", "other");
+
+    laps[1].layer = 4;
+    assert_int_equal(own_epochs(true, &data, &out, &why), CNN_INTERNAL);
+    assert_message(why, "a lap of layer 4");
+    laps[1] = right[1];
+    laps[3].seconds = NAN;
+    assert_int_equal(own_epochs(true, &data, &out, &why), CNN_INTERNAL);
+    assert_message(why, "a lap of nan seconds");
+    lap_count = -1;
+    assert_int_equal(own_epochs(true, &data, &out, &why), CNN_INTERNAL);
+    assert_message(why, "gave -1 laps");
+    assert_int_equal(own_epochs(false, &data, &out, &why), CNN_UNSUPPORTED);
+    assert_message(why, "cannot be profiled: its steps are one piece");
+    dataset_free(&data);
+}
+
 static void test_refused(void **state)
 {
     cnn_error why;
@@ -200,6 +300,7 @@ static void test_refused(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_every_way), cmocka_unit_test(test_who_is_who),
-                                       cmocka_unit_test(test_cpu_phases), cmocka_unit_test(test_refused)};
+                                       cmocka_unit_test(test_cpu_phases), cmocka_unit_test(test_own_trainer),
+                                       cmocka_unit_test(test_refused)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
