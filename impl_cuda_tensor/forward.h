@@ -12,10 +12,9 @@ enum {
 
 /* From its first 1024: tiles of weights, patches, the table of a patch's pixels, barriers. */
 static inline int32_t forward_step_bytes(int32_t wide, int32_t parts) { return wide * 128 * parts; }
-static inline int32_t forward_fixed_bytes(int32_t wide, int32_t parts)
+static inline int32_t forward_fixed_bytes(int32_t wide, int32_t parts, int32_t table)
 {
-    return 1024 + FORWARD_STEPS * forward_step_bytes(wide, parts) + CUTENSOR_PATCH_MOST * 4 +
-           2 * (FORWARD_STEPS + FORWARD_PATCHES) * 8;
+    return 1024 + FORWARD_STEPS * forward_step_bytes(wide, parts) + table + 2 * (FORWARD_STEPS + FORWARD_PATCHES) * 8;
 }
 
 #endif
