@@ -1,4 +1,6 @@
-/* forward_boxes.cu: forward.cu's kernel on f32, with pixels as boxes (forward_boxes.h). */
+/* forward_boxes.cu: forward.cu's kernel on f32, with pixels as boxes (forward_boxes.h); the one whose weights stay in
+ * shared memory (forward_keep.h). */
+#include "impl_cuda_tensor/forward_keep.h"
 #include "impl_cuda_tensor/forward_multiply.h"
 
 namespace
@@ -8,7 +10,7 @@ cnn_status map_pixels(const cutensor_forward &f, const void *in, tensor_map *map
 {
     if (f.source == CUTENSOR_ROWS) {
         const tensor_sizes rows = {1, 1, f.pixels, 2 * f.in.channels};
-        return map_images(in, &rows, f.high, map, err);
+        return map_images(in, &rows, f.high, map, err); /* f.high: of a tile, or of a warpgroup's line */
     }
     const tensor_sizes planes = {1, f.pixels / f.window.by_plane.d, f.in.channels, 2 * f.plane};
     return map_images(in, &planes, BOX_PIXELS, map, err);
@@ -23,6 +25,11 @@ cnn_status launch_boxes(cuda_context *c, const cutensor_plan *p, const operands 
     const cnn_status status = map_pixels(p->forward, o.in, &map, err);
     if (status != CNN_OK) return status;
     shape.overlaps = true;
+    if (p->forward.keeps)
+        return cuda_launch(c, shape, err,
+                           p->weights.parts == 2 ? implicit_gemm_of_lines<SOURCE, 2>
+                                                 : implicit_gemm_of_lines<SOURCE, 1>,
+                           p->forward, map, o);
 #define TILE(id, PARTS, WARPGROUPS, HIGH, WIDE)                                                                        \
     if (p->forward.tile == id && p->weights.parts == PARTS)                                                            \
         return cuda_launch(c, shape, err, implicit_gemm_of_boxes<SOURCE, PARTS, WARPGROUPS, HIGH, WIDE>, p->forward,   \

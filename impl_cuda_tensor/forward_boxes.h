@@ -22,27 +22,34 @@ enum { BOX_PIXELS = CUTENSOR_BOX_PIXELS, BOX_BYTES = BOX_PIXELS * 128 };
 
 /* ---- One thread that loads */
 
-/* Maps count numbers of 16 bits, two to one of f32. */
+/* Of TALL pixels, or positions, from this one on, the channels of this chunk; `full` gets TALL * 128 bytes. Maps count
+ * numbers of 16 bits, two to one of f32. */
+template <int SOURCE, int TALL>
+__device__ inline void copy_boxes(const cutensor_forward &f, const tensor_map &map, uint32_t to, int32_t pixel,
+                                  int32_t chunk, uint32_t full)
+{
+    const int32_t channel = chunk * BOX_PIXELS;
+    if constexpr (SOURCE == CUTENSOR_ROWS)
+        copy_line(to, map, 0, 0, pixel, 2 * channel, full);
+    else {
+#pragma unroll
+        for (int32_t i = 0; i < TALL / BOX_PIXELS; i++) {
+            const int32_t first = pixel + i * BOX_PIXELS, n = divided(first, f.window.by_plane);
+            copy_line(to + i * BOX_BYTES, map, 0, n, channel, 2 * (first - n * f.window.by_plane.d), full);
+        }
+    }
+}
+
 template <int SOURCE, int TALL>
 __device__ inline void load_boxes(const cutensor_forward &f, const block_of &b, const tensor_map &map)
 {
     ring_place ring = {0, 1};
     for (int32_t c = b.first; c < b.last;) {
         const piece_place at = piece_at(f, c);
-        const int32_t pixel = divided(at.tile, f.by_tiles) * TALL, channel = at.piece * BOX_PIXELS;
-        const uint32_t full = b.patch_full + 8 * ring.at;
-        const uint32_t to = b.patches + static_cast<uint32_t>(ring.at * f.buffer_bytes);
         barrier_wait(b.patch_free + 8 * ring.at, ring.parity);
-        barrier_expect(full, TALL * 128);
-        if constexpr (SOURCE == CUTENSOR_ROWS)
-            copy_line(to, map, 0, 0, pixel, 2 * channel, full);
-        else {
-#pragma unroll
-            for (int32_t i = 0; i < TALL / BOX_PIXELS; i++) {
-                const int32_t first = pixel + i * BOX_PIXELS, n = divided(first, f.window.by_plane);
-                copy_line(to + i * BOX_BYTES, map, 0, n, channel, 2 * (first - n * f.window.by_plane.d), full);
-            }
-        }
+        barrier_expect(b.patch_full + 8 * ring.at, TALL * 128);
+        copy_boxes<SOURCE, TALL>(f, map, b.patches + static_cast<uint32_t>(ring.at * f.buffer_bytes),
+                                 divided(at.tile, f.by_tiles) * TALL, at.piece, b.patch_full + 8 * ring.at);
         ring.next(f.buffers);
         c = piece_behind(f, c, at.piece + 1 == f.pieces);
     }
@@ -76,56 +83,6 @@ template <int HIGH> __device__ inline void load_planes(uint32_t (&a)[HIGH][16], 
 #pragma unroll
         for (int p = 0; p < 2 * HIGH; p++) a[p / 2][4 * (j >> 1) + 2 * (j & 1) + p % 2] = v[p];
     }
-}
-
-/* n pieces of a tile in TF32: the next pixels are read while the products of the last ones run. */
-template <int HIGH, int WIDE>
-__device__ inline void add_planes_once(const cutensor_forward &f, const block_of &b, const lane_place &l, int32_t n,
-                                       rings &r, float (&sum)[HIGH * WIDE / 2])
-{
-    constexpr int N = WIDE / 2, STEP = WIDE * 128;
-    const bool first_lane = (threadIdx.x & 31) == 0;
-    float all[HIGH][N];
-    uint32_t a[HIGH][16], next[HIGH][16];
-    int32_t before = -1;
-#pragma unroll
-    for (int i = 0; i < HIGH * N; i++) all[i / N][i % N] = 0;
-    for (int32_t k = 0; k < n; k++) {
-        barrier_wait(b.patch_full + 8 * r.patch.at, r.patch.parity);
-        load_planes<HIGH>(next, b.patches + static_cast<uint32_t>(r.patch.at * f.buffer_bytes), l);
-        barrier_wait(b.weights_full + 8 * r.weights.at, r.weights.parity);
-        const uint64_t tile = tile_descriptor(b.weights + r.weights.at * STEP);
-        products_wait<0>();
-#pragma unroll
-        for (int u = 0; u < HIGH; u++) {
-            pin(all[u]);
-            pin(a[u]);
-#pragma unroll
-            for (int i = 0; i < 16; i++) a[u][i] = high_part(next[u][i]);
-        }
-        if (before >= 0 && first_lane) barrier_arrive(b.weights_free + 8 * before);
-#pragma unroll
-        for (int u = 0; u < HIGH; u++) {
-            products_begin();
-#pragma unroll
-            for (int j = 0; j < 4; j++) multiply(float(), all[u], a[u] + 4 * j, tile + 2 * j, 1);
-            products_commit();
-        }
-        before = r.weights.at;
-        r.weights.next(FORWARD_STEPS);
-        __syncwarp();
-        if (first_lane) barrier_arrive(b.patch_free + 8 * r.patch.at);
-        r.patch.next(f.buffers);
-    }
-    products_wait<0>();
-#pragma unroll
-    for (int u = 0; u < HIGH; u++) {
-        pin(all[u]);
-        pin(a[u]);
-    }
-    if (first_lane) barrier_arrive(b.weights_free + 8 * before);
-#pragma unroll
-    for (int i = 0; i < HIGH * N; i++) sum[i] = all[i / N][i % N];
 }
 
 /* ---- Sums as planes */

@@ -3,41 +3,21 @@
 #ifndef IMPL_CUDA_TENSOR_FORWARD_MULTIPLY_H
 #define IMPL_CUDA_TENSOR_FORWARD_MULTIPLY_H
 
-#include "impl_cuda_tensor/forward_boxes.h"
+#include "impl_cuda_tensor/forward_step.h"
 
 namespace
 {
 
-/* Two rows of a patch, as A of four products. */
-__device__ inline void load_rows(uint32_t (&a)[16], uint32_t patch, int32_t first, int32_t second, int32_t t)
-{
-#pragma unroll
-    for (int h = 0; h < 2; h++) {
-        const uint32_t row = static_cast<uint32_t>(h == 0 ? first : second);
-        const uint32_t at = patch + row * 128 + (((row & 7) ^ static_cast<uint32_t>(t)) << 4);
-        uint32_t v[4];
-        load4(v, at);
-#pragma unroll
-        for (int e = 0; e < 4; e++) a[(e >> 1) * 4 + (e & 1) * 2 + h] = v[e];
-        load4(v, at ^ 64);
-#pragma unroll
-        for (int e = 0; e < 4; e++) a[8 + (e >> 1) * 4 + (e & 1) * 2 + h] = v[e];
-    }
-}
-
-/* n pieces of a tile in f32. Each step's sum is drained at once: where sums under way are read in a later round,
- * the compiler makes the products wait for one another. */
+/* n pieces of a tile in f32. */
 template <int SOURCE, int HIGH, int WIDE>
 __device__ inline void add_pieces_f32(const cutensor_forward &f, const block_of &b, const lane_place &l,
                                       const int32_t (&base)[HIGH][2], int32_t n, rings &r,
                                       float (&sum)[HIGH * WIDE / 2])
 {
-    constexpr int N = WIDE / 2, STEP = WIDE * 128 * 2;
+    constexpr int STEP = WIDE * 128 * 2;
     const bool first_lane = (threadIdx.x & 31) == 0;
-    float step[HIGH][N];
-    uint32_t a[HIGH][16], low[HIGH][16];
 #pragma unroll
-    for (int i = 0; i < HIGH * N; i++) sum[i] = 0;
+    for (int i = 0; i < HIGH * WIDE / 2; i++) sum[i] = 0;
     for (int32_t k = 0; k < n; k++) {
         barrier_wait(b.patch_full + 8 * r.patch.at, r.patch.parity);
         const uint32_t rows = b.patches + static_cast<uint32_t>(r.patch.at * f.buffer_bytes);
@@ -46,38 +26,7 @@ __device__ inline void add_pieces_f32(const cutensor_forward &f, const block_of 
         for (int32_t tap = 0; tap < taps; tap++, walk.next(f.window)) {
             barrier_wait(b.weights_full + 8 * r.weights.at, r.weights.parity);
             const uint64_t tile = tile_descriptor(b.weights + r.weights.at * STEP);
-            if constexpr (SOURCE == CUTENSOR_PLANES) load_planes<HIGH>(a, rows, l);
-#pragma unroll
-            for (int u = 0; u < HIGH; u++) {
-                if constexpr (SOURCE != CUTENSOR_PLANES)
-                    load_rows(a[u], rows, base[u][0] + walk.offset, base[u][1] + walk.offset, l.t);
-#pragma unroll
-                for (int i = 0; i < 16; i++) low[u][i] = low_part(a[u][i]), a[u][i] = high_part(a[u][i]);
-                products_begin();
-#pragma unroll
-                for (int j = 0; j < 4; j++) { /* the small ones first */
-                    multiply(float(), step[u], low[u] + 4 * j, tile + 2 * j, j > 0);
-                    multiply(float(), step[u], a[u] + 4 * j, tile + WIDE * 8 + 2 * j, 1);
-                }
-#pragma unroll
-                for (int j = 0; j < 4; j++) multiply(float(), step[u], a[u] + 4 * j, tile + 2 * j, 1);
-                products_commit();
-            }
-            products_wait<HIGH - 1>();
-            pin(step[0]);
-#pragma unroll
-            for (int i = 0; i < N; i++) sum[i] += step[0][i];
-            if constexpr (HIGH == 2) {
-                products_wait<0>();
-                pin(step[1]);
-#pragma unroll
-                for (int i = 0; i < N; i++) sum[N + i] += step[1][i];
-            }
-#pragma unroll
-            for (int u = 0; u < HIGH; u++) {
-                pin(a[u]);
-                pin(low[u]);
-            }
+            add_step_f32<SOURCE, HIGH, WIDE>(l, rows, base, walk.offset, tile, sum);
             if (first_lane) barrier_arrive(b.weights_free + 8 * r.weights.at);
             r.weights.next(FORWARD_STEPS);
         }

@@ -393,6 +393,30 @@ static void put_boxes(const cnn_request *r, const cnn_conv_desc *d, cutensor_for
     f->pixels = (int32_t)(d->mb * f->window.by_plane.d);
 }
 
+/* Weights as tiles, and what blocks that share tiles leave. */
+static void put_areas(const cutensor_forward *f, bool split, cutensor_plan *m)
+{
+    m->weights.in_order = f->strip;
+    m->weights.flags = f->keeps ? 0 : m->blocks;
+    m->weights_at = area(m, (size_t)f->groups * (size_t)f->group_tiles * (size_t)f->chunks * (size_t)f->taps *
+                                (size_t)forward_step_bytes(f->wide_tile, m->weights.parts));
+    m->flags_at = area(m, (size_t)m->weights.flags * sizeof(unsigned));
+    m->partials_at = split ? area(m, (size_t)m->blocks * (size_t)f->high * (size_t)f->wide_tile * sizeof(float)) : 0;
+}
+
+static void put_keep(const cnn_conv_desc *d, bool backward, int64_t sms, cutensor_plan *m)
+{
+    const cutensor_forward *f = &m->forward;
+    const int parts = parts_of(d);
+    m->blocks = (int32_t)smaller(sms, ceil_div(f->pixels, FORWARD_KEEP_TALL));
+    m->threads = (FORWARD_KEEP_WARPGROUPS + 1) * 128;
+    m->shared_bytes = forward_keep_fixed_bytes() +
+                      f->group_tiles * f->chunks * forward_step_bytes(f->wide_tile, parts) +
+                      FORWARD_KEEP_WARPGROUPS * f->buffers * f->buffer_bytes;
+    m->weights = weights_of(f, d, backward, parts, sms);
+    put_areas(f, false, m);
+}
+
 static cnn_status plan_forward(const cuda_context *c, const cnn_request *r, const cnn_conv_desc *d, cutensor_plan *m,
                                cnn_error *err)
 {
@@ -429,6 +453,10 @@ static cnn_status plan_forward(const cuda_context *c, const cnn_request *r, cons
     if (tile.tile == NULL)
         return CNN_FAIL(err, CNN_UNSUPPORTED, "there is no tile %lld for this math",
                         (long long)r->knobs[CUTENSOR_KNOB_TILE]);
+    if (r->knobs[CUTENSOR_KNOB_TILE] == 0 && cutensor_plan_keep(c, r->knobs, parts, tile.cost, f)) {
+        put_keep(d, backward, sms, m);
+        return CNN_OK;
+    }
     put_tile(f, &tile, room);
     if (f->buffers < 2)
         return CNN_FAIL(err, CNN_UNSUPPORTED, "two patches of %d bytes do not fit the %lld bytes of shared memory",
@@ -442,12 +470,7 @@ static cnn_status plan_forward(const cuda_context *c, const cnn_request *r, cons
     m->threads = tile.tile->warpgroups * 128 + 128;
     m->shared_bytes = forward_fixed_bytes(f->wide_tile, parts, f->table_bytes) + f->buffers * f->buffer_bytes;
     m->weights = weights_of(f, d, backward, parts, sms);
-    m->weights.in_order = f->strip;
-    m->weights.flags = m->blocks;
-    m->weights_at = area(m, (size_t)f->groups * (size_t)f->group_tiles * (size_t)f->chunks * (size_t)f->taps *
-                                (size_t)forward_step_bytes(f->wide_tile, parts));
-    m->flags_at = area(m, (size_t)m->blocks * sizeof(unsigned));
-    m->partials_at = split ? area(m, (size_t)m->blocks * (size_t)f->high * (size_t)f->wide_tile * sizeof(float)) : 0;
+    put_areas(f, split, m);
     return CNN_OK;
 }
 

@@ -70,6 +70,7 @@ typedef struct cutensor_forward {
     int32_t group_tiles;                /* tiles side by side over a group's output channels */
     int32_t source;                     /* where pixels come from: CUTENSOR_PATCHES, or forward_boxes.h's */
     int32_t plane;                      /* CUTENSOR_PLANES: pixels of an image; `pixels` and window count positions */
+    int32_t keeps;                      /* all weights stay in shared memory: forward_keep.h */
     int32_t strip;                      /* `pixels` and tiles count the positions of forward_strip.cu */
     int32_t whole_lines;                /* ... whose lines of tiles behind these have half the height */
     int32_t patched;                    /* patches hold the padded input's rows; else the pixels of one tap, gathered */
@@ -171,6 +172,9 @@ bool cutensor_plan_gradient_strip(const cuda_context *, const cnn_request *, con
 bool cutensor_plan_matrix(const cuda_context *, const cnn_request *, const cnn_conv_desc *, cutensor_plan *);
 /* plan_boxes.c: whether pixels come as boxes, and of NHWC or NCHW. */
 int32_t cutensor_boxes_of(const int64_t *knobs, const cnn_conv_desc *, cnn_dir);
+/* Whether all weights stay in shared memory: where they fit, and (by the problem) in fewer clocks than `cost`. Sets
+ * what forward_keep.h reads of a forward whose sizes and source are set. */
+bool cutensor_plan_keep(const cuda_context *, const int64_t *knobs, int32_t parts, double cost, cutensor_forward *);
 /* FC as a convolution of one pixel, where its weights lie so. */
 cnn_conv_desc cutensor_conv_of(const cnn_problem *);
 
