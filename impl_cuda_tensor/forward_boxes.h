@@ -128,12 +128,8 @@ __device__ inline void store_planes(const cutensor_forward &f, const operands &o
         }
         activate(o.finish, v);
 #pragma unroll
-        for (int e = 0; e < 4; e++) {
-            together<float, P> row;
-#pragma unroll
-            for (int p = 0; p < P; p++) row.v[p] = v[e * P + p];
-            if (e < count) *reinterpret_cast<together<float, P> *>(to + e * static_cast<size_t>(f.plane)) = row;
-        }
+        for (int e = 0; e < 4; e++)
+            if (e < count) store_global<P>(to + e * static_cast<size_t>(f.plane), v + e * P);
     }
 }
 

@@ -68,6 +68,7 @@ for math in '' '--math tf32'; do
             --check exact,bound,determinism "${set[@]}"
     done
     verified 4 --op conv --dir FWD,BWD_D --layout all --problem mb3ic40ih10oc136kh1 $math "${check[@]}" --set cuda_tensor.keep=1
+    verified 2 --op conv --dir FWD --layout all --problem mb17ic16ih32oc8kh1 $math --check bound --set cuda_tensor.keep=1 # more lines than blocks
     verified 2 --op fc --dir FWD,BWD_D --problem mb130ic8ih3oc72 $math --check exact,bound,memory
 done
 verified 4 --op conv --dir FWD,BWD_D --layout all --problem mb5ic40ih2oc36kh1 --check exact,bound,memory --set cuda_tensor.matrix=1
