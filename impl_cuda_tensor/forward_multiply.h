@@ -161,11 +161,11 @@ __global__ void __launch_bounds__(WARPGROUPS * 128 + 128, 1)
     const block_of b = open_block<PARTS, WARPGROUPS, WIDE>(f, 1);
     const int32_t thread = static_cast<int32_t>(threadIdx.x) - WARPGROUPS * 128;
     if (thread < 0) {
-        REGISTERS_MORE(WARPGROUPS == 2 ? 232 : 160);
+        REGISTERS_MORE(WARPGROUPS == 2 ? 240 : 160);
         wait_for_previous();
         multiply_tiles<float, float, SOURCE, PARTS, WARPGROUPS, HIGH, WIDE>(f, b, o);
     } else {
-        REGISTERS_LESS(WARPGROUPS == 2 ? 40 : 32);
+        REGISTERS_LESS(WARPGROUPS == 2 ? 24 : 32);
         if (thread == 32) load_boxes<SOURCE, WARPGROUPS * HIGH * 64>(f, b, in);
         if (thread == 0) {
             wait_for_previous();

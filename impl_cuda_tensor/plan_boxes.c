@@ -23,7 +23,9 @@ int32_t cutensor_boxes_of(const int64_t *knobs, const cnn_conv_desc *d, cnn_dir 
     return plane % 4 == 0 && (filled || wish == 1) ? CUTENSOR_PLANES : CUTENSOR_PATCHES;
 }
 
-/* Clocks of the busiest multiprocessor (estimated, not measured): a step takes its products, 1024 a clock, or its
+enum { PRODUCTS_A_CLOCK = 820 }; /* of the 1024 that there are: assumed */
+
+/* Clocks of the busiest multiprocessor (estimated, not measured): a step takes its products, 820 a clock, or its
  * bytes, 26 a clock where all multiprocessors load and 64 where few do; a tile is stored at the same rate, and 800 more
  * go by. Of tiles that are dealt out in pieces a block leaves one's sums, and waits for and reads those of another. */
 double cutensor_boxes_cost(const cutensor_boxes *w, bool split)
@@ -31,7 +33,7 @@ double cutensor_boxes_cost(const cutensor_boxes *w, bool split)
     const int64_t units = split ? w->tiles * w->pieces : w->tiles, most = ceil_div(units, w->sms);
     const double rate = 26.0 * (double)w->sms / (double)smaller(units, w->sms), sums = (double)(w->tall * w->wide) * 4;
     const double each = rate < 64 ? rate : 64, bytes = (double)(w->tall + w->wide * w->parts) * 128;
-    const double products = (double)(w->tall * w->wide * (w->parts == 2 ? 3 : 1)) * 32 / 1024;
+    const double products = (double)(w->tall * w->wide * (w->parts == 2 ? 3 : 1)) * 32 / PRODUCTS_A_CLOCK;
     const double step = products > bytes / each ? products : bytes / each, tile = sums / each + 800;
     if (!split) return (double)most * ((double)w->pieces * step + tile);
     return (double)most * step + (double)(ceil_div(most, w->pieces) + 1) * tile + 2 * sums / each + 2000;
@@ -57,7 +59,7 @@ static double keep_cost(const cutensor_forward *f, int32_t parts, int64_t sms)
                   rounds = ceil_div(lines, sms * FORWARD_KEEP_WARPGROUPS);
     const double pixels = (double)rounds * FORWARD_KEEP_WARPGROUPS * FORWARD_KEEP_TALL;
     const double tiles = (double)f->group_tiles * f->chunks, tile = forward_step_bytes(FORWARD_KEEP_WIDE, parts);
-    const double products = pixels * FORWARD_KEEP_WIDE * tiles * (parts == 2 ? 3 : 1) * 32 / 1024;
+    const double products = pixels * FORWARD_KEEP_WIDE * tiles * (parts == 2 ? 3 : 1) * 32 / PRODUCTS_A_CLOCK;
     const double bytes = pixels * (128.0 * f->chunks + 4.0 * f->group_tiles * FORWARD_KEEP_WIDE) + tiles * tile;
     const double last = FORWARD_KEEP_WARPGROUPS * FORWARD_KEEP_TALL * FORWARD_KEEP_WIDE * 4 / 26.0;
     return (products > bytes / 26 ? products : bytes / 26) + last + 800;
