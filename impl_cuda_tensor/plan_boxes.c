@@ -27,7 +27,7 @@ enum { PRODUCTS_A_CLOCK = 820 }; /* of the 1024 that there are: assumed */
 
 /* Clocks of the busiest multiprocessor (estimated, not measured): a step takes its products, 820 a clock, or its
  * bytes, 26 a clock where all multiprocessors load and 64 where few do; a tile is stored at the same rate, and 800 more
- * go by. Of tiles that are dealt out in pieces a block leaves one's sums, and waits for and reads those of another. */
+ * go by. Of a tile that is dealt out in pieces all blocks leave their sums, and the first reads those of the others. */
 double cutensor_boxes_cost(const cutensor_boxes *w, bool split)
 {
     const int64_t units = split ? w->tiles * w->pieces : w->tiles, most = ceil_div(units, w->sms);
@@ -36,7 +36,8 @@ double cutensor_boxes_cost(const cutensor_boxes *w, bool split)
     const double products = (double)(w->tall * w->wide * (w->parts == 2 ? 3 : 1)) * 32 / PRODUCTS_A_CLOCK;
     const double step = products > bytes / each ? products : bytes / each, tile = sums / each + 800;
     if (!split) return (double)most * ((double)w->pieces * step + tile);
-    return (double)most * step + (double)(ceil_div(most, w->pieces) + 1) * tile + 2 * sums / each + 2000;
+    const double sharing = (double)w->pieces / (double)most + 1; /* blocks of a tile */
+    return (double)most * step + (double)(ceil_div(most, w->pieces) + 1) * tile + sharing * sums / each + 2000;
 }
 
 /* ---- Weights that stay in shared memory */
