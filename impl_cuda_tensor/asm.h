@@ -53,6 +53,16 @@ static __device__ inline void load_columns(uint32_t *v, uint32_t a)
                  : "r"(a)
                  : "memory");
 }
+/* 2 or 4 neighbours in global memory, by one store, which the compiler might take apart. */
+template <int N> static __device__ inline void store_global(float *to, const float *v)
+{
+    static_assert(N == 2 || N == 4, "8 or 16 bytes");
+    if constexpr (N == 4)
+        asm volatile("st.global.v4.f32 [%0], {%1,%2,%3,%4};" ::"l"(to), "f"(v[0]), "f"(v[1]), "f"(v[2]), "f"(v[3])
+                     : "memory");
+    else
+        asm volatile("st.global.v2.f32 [%0], {%1,%2};" ::"l"(to), "f"(v[0]), "f"(v[1]) : "memory");
+}
 
 /* ---- Numbers */
 

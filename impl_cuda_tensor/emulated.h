@@ -35,6 +35,7 @@ static inline void load2(uint32_t &v, uint32_t &w, uint32_t a)
 }
 static inline void store4(uint32_t a, const uint32_t (&v)[4]) { memcpy(at_address<char>(a), v, sizeof v); }
 static inline void store1(uint32_t a, uint32_t v) { memcpy(at_address<char>(a), &v, sizeof v); }
+template <int N> static inline void store_global(float *to, const float *v) { memcpy(to, v, N * sizeof *v); }
 
 /* Of a warp, what each lane brings, for all to read. Two places in turns, so that no lane writes what another one still
  * reads. */

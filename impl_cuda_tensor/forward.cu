@@ -14,11 +14,13 @@
  * Whoever has a tile's first piece waits for the others' sums and adds them in order: the same bits in every run.
  * Blocks that are waited for start first and wait for nobody.
  *
- * Where a patch does not fit, or holds more than is read (strides), it is gathered anew for each tap. */
+ * Where a patch does not fit, or holds more than is read (strides), it is gathered anew for each tap. Of kernels of one
+ * tap the hardware copies it: forward_boxes.cu. */
 #include "impl_cuda_tensor/forward_multiply.h"
 
 cnn_status cutensor_forward_run(cuda_context *c, const cutensor_plan *p, const cutensor_operands *o, cnn_error *err)
 {
+    if (p->forward.source != CUTENSOR_PATCHES) return cutensor_forward_boxes_run(c, p, o, err);
     return cuda_has_half(p->bias.t.dtype) ? cutensor_forward_half_run(c, p, o, err)
                                           : launch_forward<float, float>(c, p, *o, err);
 }

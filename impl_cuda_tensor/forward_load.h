@@ -38,7 +38,7 @@ __device__ inline block_of open_block(const cutensor_forward &f, int32_t loaders
     b.weights = first_address();
     b.patches = b.weights + FORWARD_STEPS * WIDE * 128 * PARTS;
     b.table = b.patches + static_cast<uint32_t>(f.buffers * f.buffer_bytes);
-    b.weights_full = b.table + CUTENSOR_PATCH_MOST * 4;
+    b.weights_full = b.table + static_cast<uint32_t>(f.table_bytes);
     b.weights_free = b.weights_full + FORWARD_STEPS * 8;
     b.patch_full = b.weights_free + FORWARD_STEPS * 8;
     b.patch_free = b.patch_full + FORWARD_PATCHES * 8;

@@ -1,83 +1,32 @@
-/* forward_multiply.h: the warpgroups of forward.cu that multiply, and its kernel (C++). */
+/* forward_multiply.h: the warpgroups of forward.cu that multiply, and its kernels (C++). SOURCE: where pixels come
+ * from, CUTENSOR_PATCHES or, by another kernel, forward_boxes.h's. */
 #ifndef IMPL_CUDA_TENSOR_FORWARD_MULTIPLY_H
 #define IMPL_CUDA_TENSOR_FORWARD_MULTIPLY_H
 
-#include "impl_cuda_tensor/forward_store.h"
+#include "impl_cuda_tensor/forward_step.h"
 
 namespace
 {
 
-/* Two rows of a patch, as A of four products. */
-__device__ inline void load_rows(uint32_t (&a)[16], uint32_t patch, int32_t first, int32_t second, int32_t t)
+/* n pieces of a tile in f32. */
+template <int SOURCE, int HIGH, int WIDE>
+__device__ inline void add_pieces_f32(const cutensor_forward &f, const block_of &b, const lane_place &l,
+                                      const int32_t (&base)[HIGH][2], int32_t n, rings &r,
+                                      float (&sum)[HIGH * WIDE / 2])
 {
-#pragma unroll
-    for (int h = 0; h < 2; h++) {
-        const uint32_t row = static_cast<uint32_t>(h == 0 ? first : second);
-        const uint32_t at = patch + row * 128 + (((row & 7) ^ static_cast<uint32_t>(t)) << 4);
-        uint32_t v[4];
-        load4(v, at);
-#pragma unroll
-        for (int e = 0; e < 4; e++) a[(e >> 1) * 4 + (e & 1) * 2 + h] = v[e];
-        load4(v, at ^ 64);
-#pragma unroll
-        for (int e = 0; e < 4; e++) a[8 + (e >> 1) * 4 + (e & 1) * 2 + h] = v[e];
-    }
-}
-
-struct rings {
-    ring_place weights, patch;
-};
-
-/* n pieces of a tile in f32. Each step's sum is drained at once: where sums under way are read in a later round,
- * the compiler makes the products wait for one another. */
-template <int HIGH, int WIDE>
-__device__ inline void add_pieces_f32(const cutensor_forward &f, const block_of &b, const int32_t (&base)[HIGH][2],
-                                      int32_t n, rings &r, float (&sum)[HIGH * WIDE / 2])
-{
-    constexpr int N = WIDE / 2, STEP = WIDE * 128 * 2;
-    const int32_t t = static_cast<int32_t>(threadIdx.x & 3);
+    constexpr int STEP = WIDE * 128 * 2;
     const bool first_lane = (threadIdx.x & 31) == 0;
-    float step[HIGH][N];
-    uint32_t a[HIGH][16], low[HIGH][16];
 #pragma unroll
-    for (int i = 0; i < HIGH * N; i++) sum[i] = 0;
+    for (int i = 0; i < HIGH * WIDE / 2; i++) sum[i] = 0;
     for (int32_t k = 0; k < n; k++) {
         barrier_wait(b.patch_full + 8 * r.patch.at, r.patch.parity);
         const uint32_t rows = b.patches + static_cast<uint32_t>(r.patch.at * f.buffer_bytes);
         tap_walk walk = {0, 0};
-        for (int32_t tap = 0; tap < f.taps_at_once; tap++, walk.next(f.window)) {
+        const int32_t taps = SOURCE == CUTENSOR_PATCHES ? f.taps_at_once : 1;
+        for (int32_t tap = 0; tap < taps; tap++, walk.next(f.window)) {
             barrier_wait(b.weights_full + 8 * r.weights.at, r.weights.parity);
             const uint64_t tile = tile_descriptor(b.weights + r.weights.at * STEP);
-#pragma unroll
-            for (int u = 0; u < HIGH; u++) {
-                load_rows(a[u], rows, base[u][0] + walk.offset, base[u][1] + walk.offset, t);
-#pragma unroll
-                for (int i = 0; i < 16; i++) low[u][i] = low_part(a[u][i]), a[u][i] = high_part(a[u][i]);
-                products_begin();
-#pragma unroll
-                for (int j = 0; j < 4; j++) { /* the small ones first */
-                    multiply(float(), step[u], low[u] + 4 * j, tile + 2 * j, j > 0);
-                    multiply(float(), step[u], a[u] + 4 * j, tile + WIDE * 8 + 2 * j, 1);
-                }
-#pragma unroll
-                for (int j = 0; j < 4; j++) multiply(float(), step[u], a[u] + 4 * j, tile + 2 * j, 1);
-                products_commit();
-            }
-            products_wait<HIGH - 1>();
-            pin(step[0]);
-#pragma unroll
-            for (int i = 0; i < N; i++) sum[i] += step[0][i];
-            if constexpr (HIGH == 2) {
-                products_wait<0>();
-                pin(step[1]);
-#pragma unroll
-                for (int i = 0; i < N; i++) sum[N + i] += step[1][i];
-            }
-#pragma unroll
-            for (int u = 0; u < HIGH; u++) {
-                pin(a[u]);
-                pin(low[u]);
-            }
+            add_step_f32<SOURCE, HIGH, WIDE>(l, rows, base, walk.offset, tile, sum);
             if (first_lane) barrier_arrive(b.weights_free + 8 * r.weights.at);
             r.weights.next(FORWARD_STEPS);
         }
@@ -89,7 +38,7 @@ __device__ inline void add_pieces_f32(const cutensor_forward &f, const block_of 
 
 /* The same where products (TF32) or results (f16, bf16) have far fewer bits: sums stay in the tensor cores, and
  * products of one half run while the other half is loaded. */
-template <typename T, int HIGH, int WIDE>
+template <typename T, int SOURCE, int HIGH, int WIDE>
 __device__ inline void add_pieces_once(const cutensor_forward &f, const block_of &b, const int32_t (&base)[HIGH][2],
                                        int32_t n, rings &r, float (&sum)[HIGH * WIDE / 2])
 {
@@ -107,7 +56,8 @@ __device__ inline void add_pieces_once(const cutensor_forward &f, const block_of
         barrier_wait(b.patch_full + 8 * r.patch.at, r.patch.parity);
         const uint32_t rows = b.patches + static_cast<uint32_t>(r.patch.at * f.buffer_bytes);
         tap_walk walk = {0, 0};
-        for (int32_t tap = 0; tap < f.taps_at_once; tap++, walk.next(f.window)) {
+        const int32_t taps = SOURCE == CUTENSOR_PATCHES ? f.taps_at_once : 1;
+        for (int32_t tap = 0; tap < taps; tap++, walk.next(f.window)) {
             barrier_wait(b.weights_full + 8 * r.weights.at, r.weights.parity);
             const uint64_t tile = tile_descriptor(b.weights + r.weights.at * STEP);
 #pragma unroll
@@ -144,7 +94,7 @@ __device__ inline void add_pieces_once(const cutensor_forward &f, const block_of
     for (int i = 0; i < HIGH * N; i++) sum[i] = all[i / N][i % N];
 }
 
-template <typename T, typename R, int PARTS, int WARPGROUPS, int HIGH, int WIDE>
+template <typename T, typename R, int SOURCE, int PARTS, int WARPGROUPS, int HIGH, int WIDE>
 __device__ inline void multiply_tiles(const cutensor_forward &f, const block_of &b, const operands &o)
 {
     constexpr int THREADS = WARPGROUPS * 128;
@@ -161,18 +111,24 @@ __device__ inline void multiply_tiles(const cutensor_forward &f, const block_of 
 #pragma unroll
             for (int h = 0; h < 2; h++) {
                 const int32_t row = row_of<HIGH>(l, u, h);
-                base[u][h] =
-                    f.patched ? patch_row(f.window, min(pixel + row, f.pixels - 1)) - patch_row(f.window, pixel) : row;
+                base[u][h] = SOURCE == CUTENSOR_PATCHES && f.patched
+                                 ? patch_row(f.window, min(pixel + row, f.pixels - 1)) - patch_row(f.window, pixel)
+                                 : row;
             }
         if constexpr (PARTS == 2)
-            add_pieces_f32<HIGH, WIDE>(f, b, base, n, r, sum);
+            add_pieces_f32<SOURCE, HIGH, WIDE>(f, b, l, base, n, r, sum);
+        else if constexpr (SOURCE == CUTENSOR_PLANES)
+            add_planes_once<HIGH, WIDE>(f, b, l, n, r, sum);
         else
-            add_pieces_once<T, HIGH, WIDE>(f, b, base, n, r, sum);
+            add_pieces_once<T, SOURCE, HIGH, WIDE>(f, b, base, n, r, sum);
         if (at.piece > 0)
             leave_partials(o, sum, THREADS, b.rank);
         else {
             if (n < f.pieces) add_partials(f, o, sum, THREADS, b.rank, at.tile);
-            store_tile<R, HIGH, WIDE>(f, o, sum, l, at.tile, pixel);
+            if constexpr (SOURCE == CUTENSOR_PLANES)
+                store_planes<HIGH, WIDE>(f, o, sum, l, at.tile, pixel);
+            else
+                store_tile<R, HIGH, WIDE>(f, o, sum, l, at.tile, pixel);
         }
         c = piece_behind(f, c + n - 1, at.piece + n == f.pieces);
     }
@@ -186,10 +142,31 @@ __global__ void __launch_bounds__(WARPGROUPS * 128 + 128, 1) implicit_gemm(const
     if (thread < 0) {
         REGISTERS_MORE(WARPGROUPS == 2 ? 232 : 160);
         wait_for_previous();
-        multiply_tiles<T, R, PARTS, WARPGROUPS, HIGH, WIDE>(f, b, o);
+        multiply_tiles<T, R, CUTENSOR_PATCHES, PARTS, WARPGROUPS, HIGH, WIDE>(f, b, o);
     } else {
         REGISTERS_LESS(WARPGROUPS == 2 ? 40 : 32);
         if (thread >= 32) load_patches<T, WARPGROUPS * HIGH * 64>(f, b, static_cast<const T *>(o.in), thread - 32);
+        if (thread == 0) {
+            wait_for_previous();
+            load_weights<PARTS, WIDE>(f, b, o.weights);
+        }
+    }
+}
+
+/* f32, of boxes. */
+template <int SOURCE, int PARTS, int WARPGROUPS, int HIGH, int WIDE>
+__global__ void __launch_bounds__(WARPGROUPS * 128 + 128, 1)
+    implicit_gemm_of_boxes(const cutensor_forward f, const __grid_constant__ tensor_map in, const operands o)
+{
+    const block_of b = open_block<PARTS, WARPGROUPS, WIDE>(f, 1);
+    const int32_t thread = static_cast<int32_t>(threadIdx.x) - WARPGROUPS * 128;
+    if (thread < 0) {
+        REGISTERS_MORE(WARPGROUPS == 2 ? 240 : 160);
+        wait_for_previous();
+        multiply_tiles<float, float, SOURCE, PARTS, WARPGROUPS, HIGH, WIDE>(f, b, o);
+    } else {
+        REGISTERS_LESS(WARPGROUPS == 2 ? 24 : 32);
+        if (thread == 32) load_boxes<SOURCE, WARPGROUPS * HIGH * 64>(f, b, in);
         if (thread == 0) {
             wait_for_previous();
             load_weights<PARTS, WIDE>(f, b, o.weights);

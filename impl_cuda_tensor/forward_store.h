@@ -13,6 +13,10 @@ namespace
 struct lane_place {
     int32_t warpgroup, warp, t, row;
 };
+/* Where it is in the rings of weights and of patches. */
+struct rings {
+    ring_place weights, patch;
+};
 __device__ inline lane_place lane_of(int32_t thread)
 {
     const int32_t lane = thread & 31, g = lane >> 2;

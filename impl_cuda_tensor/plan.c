@@ -269,10 +269,24 @@ static double cost_of_one(const cutensor_forward *f, const tile_row *t, const fi
     return (double)(most * piece_steps) * step + sums;
 }
 
-static int64_t buffers_of(const tile_row *t, int64_t rows, int64_t room)
+static int64_t buffers_of(const cutensor_forward *f, const tile_row *t, int64_t rows, int64_t room)
 {
     const int64_t bytes = ceil_div(rows * 128, 1024) * 1024;
-    return smaller(FORWARD_PATCHES, (room - forward_fixed_bytes(t->wide, t->parts)) / bytes);
+    return smaller(FORWARD_PATCHES, (room - forward_fixed_bytes(t->wide, t->parts, f->table_bytes)) / bytes);
+}
+
+/* Tiles of boxes are whole or in pieces, whichever costs less. */
+static void fit_boxes(const cutensor_forward *f, int64_t wish_split, int64_t sms, fitted *r)
+{
+    const cutensor_boxes work = {.tiles = r->tiles,
+                                 .pieces = f->chunks,
+                                 .tall = r->tall,
+                                 .wide = r->tile->wide,
+                                 .parts = r->tile->parts,
+                                 .sms = sms};
+    const double whole = cutensor_boxes_cost(&work, false), split = cutensor_boxes_cost(&work, true);
+    r->split = wish_split == 2 ? split < whole : wish_split == 1;
+    r->cost = r->split ? split : whole;
 }
 
 static fitted fit_tile(const cutensor_forward *f, const tile_row *t, int64_t room, int64_t sms, const int64_t *knobs)
@@ -280,13 +294,17 @@ static fitted fit_tile(const cutensor_forward *f, const tile_row *t, int64_t roo
     const int64_t wish = knobs[CUTENSOR_KNOB_PATCH], wish_split = knobs[CUTENSOR_KNOB_SPLIT];
     fitted r = {.tile = t, .tall = (int64_t)t->warpgroups * t->high * 64};
     const int64_t taps = (int64_t)f->window.kh * f->window.kw;
-    const bool can = f->window.div_h == 1 && f->window.div_w == 1 && !f->strip;
+    const bool can = f->window.div_h == 1 && f->window.div_w == 1 && !f->strip && f->source == CUTENSOR_PATCHES;
     const int64_t rows = can ? patch_rows(&f->window, f->pixels, r.tall, r.tall) : CUTENSOR_PATCH_MOST + 1;
-    r.patched = f->strip || (rows <= CUTENSOR_PATCH_MOST && buffers_of(t, rows, room) >= 2 &&
+    r.patched = f->strip || (rows <= CUTENSOR_PATCH_MOST && buffers_of(f, t, rows, room) >= 2 &&
                              (wish == 2 ? rows < r.tall * taps || (taps == 1 && rows == r.tall) : wish == 1));
     r.rows = f->strip ? strip_rows(&f->window, r.tall) : r.patched ? rows : r.tall;
     r.group_tiles = ceil_div(f->group_oc, t->wide);
     r.tiles = ceil_div(f->pixels, r.tall) * r.group_tiles * f->groups;
+    if (f->source != CUTENSOR_PATCHES) {
+        fit_boxes(f, wish_split, sms, &r);
+        return r;
+    }
     if (t->parts == 2) {
         r.split = choose_split(wish_split, r.tiles, sms);
         r.cost = cost_of_parts(f, t, &r, sms);
@@ -319,7 +337,7 @@ static fitted choose_tile(const cutensor_forward *f, const cnn_conv_desc *d, con
         const int64_t wish = knobs[CUTENSOR_KNOB_TILE];
         if (tiles[i].parts != parts || (wish != 0 && wish != tiles[i].id)) continue;
         fitted r = fit_tile(f, &tiles[i], room, sms, knobs);
-        if (f->strip && buffers_of(r.tile, r.rows, room) < 2) continue;
+        if (f->strip && buffers_of(f, r.tile, r.rows, room) < 2) continue;
         halve_last(f, sms, &r);
         if (best.tile == NULL || r.cost < best.cost) best = r;
     }
@@ -336,7 +354,7 @@ static void put_tile(cutensor_forward *f, const fitted *t, int64_t room)
     f->whole_lines = (int32_t)t->whole_lines;
     f->taps_at_once = t->patched ? f->taps : 1;
     f->pieces = f->chunks * (f->taps / f->taps_at_once);
-    f->buffers = (int32_t)buffers_of(t->tile, t->rows, room);
+    f->buffers = (int32_t)buffers_of(f, t->tile, t->rows, room);
     f->buffer_bytes = (int32_t)(ceil_div(t->rows * 128, 1024) * 1024);
     f->by_pieces = cutensor_divide_by(f->pieces);
     f->by_tiles = cutensor_divide_by((int64_t)f->group_tiles * f->groups);
@@ -357,10 +375,46 @@ static cutensor_weights weights_of(const cutensor_forward *f, const cnn_conv_des
                           .group_tiles = f->group_tiles,
                           .wide = f->wide_tile,
                           .chunks = f->chunks,
-                          .parts = parts};
+                          .parts = parts,
+                          .planes = f->source == CUTENSOR_PLANES};
     const int64_t corners = (int64_t)f->groups * f->group_tiles * (f->wide_tile / 32) * f->chunks;
     w.at_once = f->taps >= WEIGHTS_AT_ONCE && corners * f->taps > 4 * sms ? WEIGHTS_AT_ONCE : 1;
     return w;
+}
+
+/* Whether pixels are boxes; of NCHW whole ones, so that tiles count positions. */
+static void put_boxes(const cnn_request *r, const cnn_conv_desc *d, cutensor_forward *f)
+{
+    f->source = cutensor_boxes_of(r->knobs, d, r->dir);
+    f->table_bytes = f->source == CUTENSOR_PATCHES ? CUTENSOR_PATCH_MOST * 4 : 0;
+    if (f->source != CUTENSOR_PLANES) return;
+    f->plane = f->window.by_plane.d;
+    f->window.by_plane = cutensor_divide_by(cutensor_positions(f->plane));
+    f->pixels = (int32_t)(d->mb * f->window.by_plane.d);
+}
+
+/* Weights as tiles, and what blocks that share tiles leave. */
+static void put_areas(const cutensor_forward *f, bool split, cutensor_plan *m)
+{
+    m->weights.in_order = f->strip;
+    m->weights.flags = f->keeps ? 0 : m->blocks;
+    m->weights_at = area(m, (size_t)f->groups * (size_t)f->group_tiles * (size_t)f->chunks * (size_t)f->taps *
+                                (size_t)forward_step_bytes(f->wide_tile, m->weights.parts));
+    m->flags_at = area(m, (size_t)m->weights.flags * sizeof(unsigned));
+    m->partials_at = split ? area(m, (size_t)m->blocks * (size_t)f->high * (size_t)f->wide_tile * sizeof(float)) : 0;
+}
+
+static void put_keep(const cnn_conv_desc *d, bool backward, int64_t sms, cutensor_plan *m)
+{
+    const cutensor_forward *f = &m->forward;
+    const int parts = parts_of(d);
+    m->blocks = (int32_t)smaller(sms, ceil_div(f->pixels, FORWARD_KEEP_TALL));
+    m->threads = (FORWARD_KEEP_WARPGROUPS + 1) * 128;
+    m->shared_bytes = forward_keep_fixed_bytes() +
+                      f->group_tiles * f->chunks * forward_step_bytes(f->wide_tile, parts) +
+                      FORWARD_KEEP_WARPGROUPS * f->buffers * f->buffer_bytes;
+    m->weights = weights_of(f, d, backward, parts, sms);
+    put_areas(f, false, m);
 }
 
 static cnn_status plan_forward(const cuda_context *c, const cnn_request *r, const cnn_conv_desc *d, cutensor_plan *m,
@@ -384,6 +438,7 @@ static cnn_status plan_forward(const cuda_context *c, const cnn_request *r, cons
     cnn_status status = check_input(d, &f->in, in_pixels, err);
     if (status != CNN_OK) return status;
     f->pixels = (int32_t)(d->mb * f->window.oh * f->window.ow);
+    put_boxes(r, d, f);
     const cutensor_forward gathered = *f;
     fitted tile = {.tile = NULL};
     f->strip = cutensor_strip_window(r->knobs, d, &f->window);
@@ -398,6 +453,10 @@ static cnn_status plan_forward(const cuda_context *c, const cnn_request *r, cons
     if (tile.tile == NULL)
         return CNN_FAIL(err, CNN_UNSUPPORTED, "there is no tile %lld for this math",
                         (long long)r->knobs[CUTENSOR_KNOB_TILE]);
+    if (r->knobs[CUTENSOR_KNOB_TILE] == 0 && cutensor_plan_keep(c, r->knobs, parts, tile.cost, f)) {
+        put_keep(d, backward, sms, m);
+        return CNN_OK;
+    }
     put_tile(f, &tile, room);
     if (f->buffers < 2)
         return CNN_FAIL(err, CNN_UNSUPPORTED, "two patches of %d bytes do not fit the %lld bytes of shared memory",
@@ -409,14 +468,9 @@ static cnn_status plan_forward(const cuda_context *c, const cnn_request *r, cons
     f->units = (int32_t)(tile.tiles * (split ? f->pieces : 1));
     m->blocks = (int32_t)smaller(sms, f->units);
     m->threads = tile.tile->warpgroups * 128 + 128;
-    m->shared_bytes = forward_fixed_bytes(f->wide_tile, parts) + f->buffers * f->buffer_bytes;
+    m->shared_bytes = forward_fixed_bytes(f->wide_tile, parts, f->table_bytes) + f->buffers * f->buffer_bytes;
     m->weights = weights_of(f, d, backward, parts, sms);
-    m->weights.in_order = f->strip;
-    m->weights.flags = m->blocks;
-    m->weights_at = area(m, (size_t)f->groups * (size_t)f->group_tiles * (size_t)f->chunks * (size_t)f->taps *
-                                (size_t)forward_step_bytes(f->wide_tile, parts));
-    m->flags_at = area(m, (size_t)m->blocks * sizeof(unsigned));
-    m->partials_at = split ? area(m, (size_t)m->blocks * (size_t)f->high * (size_t)f->wide_tile * sizeof(float)) : 0;
+    put_areas(f, split, m);
     return CNN_OK;
 }
 

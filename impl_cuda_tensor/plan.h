@@ -2,10 +2,19 @@
 #ifndef IMPL_CUDA_TENSOR_PLAN_H
 #define IMPL_CUDA_TENSOR_PLAN_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 static inline int64_t ceil_div(int64_t a, int64_t b) { return (a + b - 1) / b; }
 static inline int64_t smaller(int64_t a, int64_t b) { return a < b ? a : b; }
 static inline int64_t larger(int64_t a, int64_t b) { return a > b ? a : b; }
+/* Positions of an image's pixels in NCHW boxes: whole boxes of 32. */
+static inline int64_t cutensor_positions(int64_t plane) { return ceil_div(plane, 32) * 32; }
+
+/* plan_boxes.c: what tiles of boxes cost, in clocks; `pieces` a tile, each of `tall` pixels by `wide` channels. */
+typedef struct cutensor_boxes {
+    int64_t tiles, pieces, tall, wide, parts, sms;
+} cutensor_boxes;
+double cutensor_boxes_cost(const cutensor_boxes *, bool split);
 
 #endif

@@ -36,9 +36,11 @@ typedef struct cutensor_divisor {
 } cutensor_divisor;
 
 enum {
-    CUTENSOR_ROW_BYTES = 128,  /* of channels (BWD_W: pixels) of a step: 32 of f32, 64 of f16 or bf16 */
-    CUTENSOR_PATCH_MOST = 1024 /* rows of a patch */
+    CUTENSOR_ROW_BYTES = 128,   /* of channels (BWD_W: pixels) of a step: 32 of f32, 64 of f16 or bf16 */
+    CUTENSOR_PATCH_MOST = 1024, /* rows of a patch */
+    CUTENSOR_BOX_PIXELS = 32    /* of a box of NCHW */
 };
+enum { CUTENSOR_PATCHES, CUTENSOR_ROWS, CUTENSOR_PLANES };
 
 /* Along rows and columns: the input row of output row p and tap i is (p*mul - pad + i*step) / div, where that divides.
  * In a patch, whose rows are the input's pixels with their padding, pixel (n,p,q) stands at row
@@ -66,6 +68,9 @@ typedef struct cutensor_forward {
     int32_t pixels;                     /* output pixels of all images */
     int32_t groups, group_oc, oc;       /* output channels of a group, of a pixel */
     int32_t group_tiles;                /* tiles side by side over a group's output channels */
+    int32_t source;                     /* where pixels come from: CUTENSOR_PATCHES, or forward_boxes.h's */
+    int32_t plane;                      /* CUTENSOR_PLANES: pixels of an image; `pixels` and window count positions */
+    int32_t keeps;                      /* all weights stay in shared memory: forward_keep.h */
     int32_t strip;                      /* `pixels` and tiles count the positions of forward_strip.cu */
     int32_t whole_lines;                /* ... whose lines of tiles behind these have half the height */
     int32_t patched;                    /* patches hold the padded input's rows; else the pixels of one tap, gathered */
@@ -73,6 +78,7 @@ typedef struct cutensor_forward {
     int32_t pieces;                     /* of a tile: chunks * taps / taps_at_once */
     int32_t unit, units;                /* pieces that are dealt out together: 1, or a whole tile's; how many */
     int32_t buffers, buffer_bytes;      /* of patches */
+    int32_t table_bytes;                /* of the table of a patch's pixels */
     int32_t nchw, has_bias, tile;       /* whether the output is in NCHW */
     int32_t high, wide_tile;            /* of the tile, in pixels and channels */
     cutensor_divisor by_pieces, by_tiles, by_group_tiles, by_steps;
@@ -112,6 +118,7 @@ typedef struct cutensor_weights {
     int32_t taps, reversed;      /* tap t stands at taps-1-t */
     int32_t transposed;          /* w is [depth][rows][taps] there (BWD_D), else [rows][depth][taps] */
     int32_t in_order;            /* rows and words stand in their own order: weights_strip.cu */
+    int32_t planes;              /* words stand in the order of load_planes(), else of load_rows() */
     int32_t group_tiles, wide, chunks, parts, at_once;
     int32_t flags; /* that are cleared on the way */
 } cutensor_weights;
@@ -163,6 +170,11 @@ bool cutensor_strip_window(const int64_t *knobs, const cnn_conv_desc *, cutensor
 bool cutensor_plan_gradient_strip(const cuda_context *, const cnn_request *, const cnn_conv_desc *, cutensor_plan *);
 /* plan_matrix.c: false where it is no product of matrices, or is better off as others are. */
 bool cutensor_plan_matrix(const cuda_context *, const cnn_request *, const cnn_conv_desc *, cutensor_plan *);
+/* plan_boxes.c: whether pixels come as boxes, and of NHWC or NCHW. */
+int32_t cutensor_boxes_of(const int64_t *knobs, const cnn_conv_desc *, cnn_dir);
+/* Whether all weights stay in shared memory: where they fit, and (by the problem) in fewer clocks than `cost`. Sets
+ * what forward_keep.h reads of a forward whose sizes and source are set. */
+bool cutensor_plan_keep(const cuda_context *, const int64_t *knobs, int32_t parts, double cost, cutensor_forward *);
 /* FC as a convolution of one pixel, where its weights lie so. */
 cnn_conv_desc cutensor_conv_of(const cnn_problem *);
 
@@ -204,6 +216,7 @@ typedef struct cutensor_operands {
 } cutensor_operands;
 cnn_status cutensor_forward_run(cuda_context *, const cutensor_plan *, const cutensor_operands *, cnn_error *);
 cnn_status cutensor_forward_half_run(cuda_context *, const cutensor_plan *, const cutensor_operands *, cnn_error *);
+cnn_status cutensor_forward_boxes_run(cuda_context *, const cutensor_plan *, const cutensor_operands *, cnn_error *);
 cnn_status cutensor_forward_strip_run(cuda_context *, const cutensor_plan *, const cutensor_operands *, cnn_error *);
 cnn_status cutensor_gradient_run(cuda_context *, const cutensor_plan *, const void *x, const void *dy, void *partials,
                                  cnn_error *);

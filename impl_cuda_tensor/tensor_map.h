@@ -1,5 +1,5 @@
 /* tensor_map.h: maps of tensors of 16 bits, by which one thread copies boxes of them (asm.h: copy_box, copy_line; C++).
- * Rows of channels divide by 16 bytes. */
+ * Rows of channels divide by 16 bytes. A number of f32 counts as two. */
 #ifndef IMPL_CUDA_TENSOR_TENSOR_MAP_H
 #define IMPL_CUDA_TENSOR_TENSOR_MAP_H
 

@@ -1,8 +1,8 @@
 /* weights.cu: the weights as forward.cu's tiles, each of a bulk copy: 32 channels that are summed over (the depth), or
  * 64 of f16 or bf16, by `wide` output channels (the rows), f32 in so many parts of TF32 as it takes.
  *
- * A row's 32 words stand in the order in which load_rows() has a patch's in registers, and 16-byte places swizzled; the
- * rows stand so that a thread's sums are neighbouring channels. */
+ * A row's 32 words stand in the order in which load_rows() or load_planes() has a patch's in registers, and 16-byte
+ * places swizzled; the rows stand so that a thread's sums are neighbouring channels. */
 #include "impl_cuda_tensor/asm.h"
 #include "impl_cuda_tensor/tensor.h"
 
@@ -34,6 +34,7 @@ __device__ inline int32_t word_at(int32_t i)
     const int32_t step = i >> 3, place = i & 7;
     return 16 * (step >> 1) + 4 * (place & 3) + 2 * (step & 1) + (place >> 2);
 }
+__device__ inline int32_t word_of_planes(int32_t i) { return (i & ~7) | 2 * (i & 3) | (i >> 2 & 1); }
 
 template <typename T> struct alignas(2 * sizeof(T)) pair_of {
     T v[2];
@@ -102,7 +103,7 @@ template <typename T, int AT_ONCE>
 __device__ inline void write_corner(const cutensor_weights &s, const corner &at, const float *kept, uint32_t *to)
 {
     constexpr int32_t DEEP = row_of<T>::DEEP, IN_WORD = DEEP / SIDE;
-    const int32_t x = static_cast<int32_t>(threadIdx.x) % SIDE, word = word_at(x);
+    const int32_t x = static_cast<int32_t>(threadIdx.x) % SIDE, word = s.planes ? word_of_planes(x) : word_at(x);
     const int32_t tile = at.group * s.group_tiles + at.row / s.wide, first_row = at.row % s.wide;
     for (int32_t i = static_cast<int32_t>(threadIdx.x) / SIDE; i < SIDE * AT_ONCE; i += THREADS / SIDE) {
         const int32_t tap = i / SIDE, row = i % SIDE;

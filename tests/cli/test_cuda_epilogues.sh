@@ -37,6 +37,10 @@ if "$benchcnn" list 2>/dev/null | grep -qE '^ *✓ *cuda_tensor'; then
         verified 6 0 "${tensor[@]}" --op conv --problem mb2ic72ih9oc40kh3ph1 --dtype f32,bf16,f16:f16:f32 --epilogue $epilogue # strips
     done
     verified 6 0 "${tensor[@]}" --op conv --problem mb3ic72ih5oc40kh1 --dtype f32,f16,bf16:bf16:f32 --epilogue add+relu # a product
+    for keep in 0 1; do # pixels as boxes; of NHWC's channels not in fours, too
+        verified 4 0 "${tensor[@]}" --op conv --problem mb3ic36ih6oc44kh1 --problem mb2ic36ih10oc42kh1 --math tf32 \
+            --epilogue add+leaky_relu=0.25 --set cuda_tensor.matrix=1 --set cuda_tensor.keep=$keep
+    done
     verified 4 0 "${tensor[@]}" --op conv --problem mb1ic1ih3oc2kh3ph1 --dtype f32,bf16 --epilogue add+relu             # few terms
     verified 4 0 "${tensor[@]}" --op fc --problem mb17ic5ih3oc66 --dtype f32,bf16 --epilogue add+relu
     verified 2 2 "${tensor[@]}" --op conv --problem mb2ic33ih7oc66kh3ph1 --dtype f32,bf16 --epilogue add+tanh

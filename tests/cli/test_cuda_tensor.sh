@@ -55,6 +55,24 @@ verified 2 --op conv --dir BWD_W --problem mb2ic328ih12oc64kh1 --problem mb2ic40
 verified 3 --op fc --problem mb130ic8ih3oc72 --dtype f16:f16:f32 --check exact,bound,memory
 verified 3 --op conv --problem mb3ic72ih5oc40kh1 --layout nhwc --dtype bf16 --check exact,bound --set cuda_tensor.matrix=0
 
+# One tap of f32: pixels as boxes, in NHWC by rows of channels, in NCHW by planes that boxes of 32 pixels fill or not; each tile, whole
+# or in pieces; channels and planes that no copy takes. As patches. With weights that stay: several turns of channels, several lines.
+for math in '' '--math tf32'; do
+    verified 4 --op conv --dir FWD,BWD_D --layout all --problem mb3ic72ih10oc40kh1 $math "${check[@]}" --set cuda_tensor.keep=0
+    verified 4 --op conv --dir FWD,BWD_D --layout all --problem mb3ic33ih8oc66kh1 $math --check exact,bound
+    verified 4 --op conv --dir FWD,BWD_D --layout all --problem mb3ic36ih7oc36kh1 $math --check exact,bound
+    for knobs in tile=1,split=1 tile=2,split=1 tile=3,split=0 matrix=0 keep=1; do
+        set=()
+        for knob in ${knobs//,/ }; do set+=(--set "cuda_tensor.$knob"); done
+        EMULATED_CUDA_FAULT=multiprocessors=2 verified 4 --op conv --dir FWD,BWD_D --layout all --problem mb6ic68ih10oc72kh1 $math \
+            --check exact,bound,determinism "${set[@]}"
+    done
+    verified 4 --op conv --dir FWD,BWD_D --layout all --problem mb3ic40ih10oc136kh1 $math "${check[@]}" --set cuda_tensor.keep=1
+    verified 2 --op conv --dir FWD --layout all --problem mb17ic16ih32oc8kh1 $math --check bound --set cuda_tensor.keep=1 # more lines than blocks
+    verified 2 --op fc --dir FWD,BWD_D --problem mb130ic8ih3oc72 $math --check exact,bound,memory
+done
+verified 4 --op conv --dir FWD,BWD_D --layout all --problem mb5ic40ih2oc36kh1 --check exact,bound,memory --set cuda_tensor.matrix=1
+
 # A patch for all taps or one a tap, tiles whole or in pieces, each tile: the same numbers.
 for knobs in patch=0,split=0 patch=1,split=1,tile=2 patch=0,split=1,tile=3; do
     set=()
