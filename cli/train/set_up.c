@@ -183,8 +183,7 @@ static cnn_status open_data(train *t, const cnn_net *net, cnn_error *err)
     cnn_status status = cli_dataset(t->options, &params, err);
     if (status == CNN_OK) status = dataset_open(&params, &t->data, err);
     if (status == CNN_OK && !t->options->quiet) table_put(stderr, "data: %s\n", t->data.source);
-    if (status == CNN_OK) status = train_ranks_data(t, err);
-    return status == CNN_OK ? check_batches(t, err) : status;
+    return status;
 }
 
 /* With --plan nothing is recorded. */
@@ -237,6 +236,9 @@ cnn_status train_set_up(train *t, cnn_error *err)
     if (status == CNN_OK) status = cli_tuned_open(o, &t->sessions, false, &t->tuned, err);
     if (status == CNN_OK) status = cli_fitting(&t->sessions, &network->net, err);
     if (status == CNN_OK) status = open_data(t, &network->net, err);
+    status = ranks_agree(t->ranks, status, err); /* before they compare: who cannot begin compares nothing */
+    if (status == CNN_OK) status = train_ranks_data(t, err);
+    if (status == CNN_OK) status = check_batches(t, err);
     if (status == CNN_OK) status = train_open_others(t, err);
     if (status == CNN_OK) status = make_curves(t, network, err);
     cnn_net_free(network);

@@ -28,6 +28,7 @@ no 2 'rank 1 of 2 has other options than rank 0' 1 "${common[@]}" --impl cpu:dir
 no 2 'trainer cpu:fused adds up in the middle of its own steps|--bucket is for training by single operations' 2 "${common[@]}" --net gorgonia --impl cpu:fused --bucket 64
 refused '--bucket is of sums over ranks|mpirun' "${common[@]}" --impl cpu:direct --bucket 64
 if "$benchcnn" list 2>/dev/null | grep -q 'cuda_naive.*emulated'; then
+    no 2 'rank 1 of 2: device 1: there is only 1 CUDA device' 2 "${common[@]}" --impl cuda_naive:v2 # more ranks than GPUs
     no 2 'cuda_naive has gradients in memory of its own|--bucket is for memory of the host' 2 "${common[@]}" --impl cuda_naive:v2 --device 0 --bucket 64
 fi
 cp "$benchcnn" "$tmp/other" && echo >>"$tmp/other"
