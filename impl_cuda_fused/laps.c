@@ -16,19 +16,27 @@ static const lap_name shared[FUSED_LAP_STAGES] = {
 
 static cnn_trainer_lap lap_of(const fused_net *net, int lap, bool test)
 {
-    static const char *const phases[FUSED_LAPS_A_STAGE] = {
-        [FUSED_LAP_FORWARD] = "forward", [FUSED_LAP_DATA] = "data", [FUSED_LAP_WEIGHTS] = "weights"};
-    static const cnn_dir dirs[FUSED_LAPS_A_STAGE] = {
-        [FUSED_LAP_FORWARD] = CNN_FWD, [FUSED_LAP_DATA] = CNN_BWD_D, [FUSED_LAP_WEIGHTS] = CNN_BWD_W};
+    static const struct {
+        cnn_dir dir;
+        const char *phase;
+    } parts[FUSED_LAPS_A_STAGE] = {
+        [FUSED_LAP_FORWARD] = {CNN_FWD, "forward"},
+        [FUSED_LAP_DATA] = {CNN_BWD_D, "data"},
+        [FUSED_LAP_WEIGHTS] = {CNN_BWD_W, "weights"},
+        [FUSED_LAP_MEET] = {CNN_FWD, "wait for warps"},
+        [FUSED_LAP_MEET_BACK] = {CNN_BWD_W, "wait for warps"}, /* behind both of a layer's gradients */
+    };
     const int stage = (lap - FUSED_LAP_STAGES) / FUSED_LAPS_A_STAGE,
               part = (lap - FUSED_LAP_STAGES) % FUSED_LAPS_A_STAGE;
     if (lap == FUSED_LAP_LOSS)
         return (cnn_trainer_lap){.layer = net->loss, .dir = CNN_FWD, .test = test, .phase = "loss"};
     if (lap < FUSED_LAP_STAGES)
         return (cnn_trainer_lap){.layer = shared[lap].layer, .test = test, .phase = shared[lap].phase};
-    if (part == FUSED_LAP_MEET)
-        return (cnn_trainer_lap){.layer = CNN_LAP_OTHER, .test = test, .phase = "wait for warps"};
-    return (cnn_trainer_lap){.layer = net->layers[stage], .dir = dirs[part], .test = test, .phase = phases[part]};
+    const cnn_dir dir = parts[part].dir;
+    return (cnn_trainer_lap){.layer = net->layers[stage],
+                             .dir = dir == CNN_BWD_W && net->stages[stage].op != FUSED_CONV ? CNN_BWD_D : dir,
+                             .test = test,
+                             .phase = parts[part].phase};
 }
 
 int fused_laps_read(const fused_net *net, const unsigned long long numbers[2 * FUSED_LAPS],

@@ -61,7 +61,7 @@ __device__ FUSED_INLINE void fused_back(const fused_pass &p, float *sm, const fu
     if constexpr ((data && in_place) || (!conv && S > 0)) fused_lap_of<N, S>(p, sm, FUSED_LAP_DATA);
     if constexpr (fused_gathered<N, S>()) fused_receive(fused_box_of_value<N, S>(sm), im.phase);
     __syncthreads();
-    fused_lap_of<N, S>(p, sm, FUSED_LAP_MEET);
+    fused_lap_of<N, S>(p, sm, FUSED_LAP_MEET_BACK);
     if constexpr (S > 0) fused_back<N, S - 1>(p, sm, im, kept);
 }
 

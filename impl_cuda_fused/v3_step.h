@@ -102,30 +102,105 @@ template <class N> __device__ FUSED_INLINE const float4 *fused_row_of(const floa
     return reinterpret_cast<const float4 *>(from + (long long)cluster * N::cluster * N::slots);
 }
 
-/* Adds up the slice over the clusters that had an image: some threads take some each, then one sums theirs. */
-template <class N>
-__device__ FUSED_INLINE void fused_sum_lot(const float *parts, const fused_lot &mine, int clusters, float *red)
+/* Four slots over the clusters that had an image: of them `row`, row + rows, ... */
+template <class N> __device__ FUSED_INLINE float4 fused_sum_column(const float *from, int row, int rows, int clusters)
 {
     constexpr int BATCH = 17;
-    const int columns = mine.most / 4, rows = N::threads / columns > 0 ? N::threads / columns : 1;
+    float4 sum = {0, 0, 0, 0};
+#pragma unroll 1
+    for (int c = row; c < clusters; c += rows * BATCH) {
+        float4 v[BATCH]; /* all of them on their way at once */
+#pragma unroll
+        for (int k = 0; k < BATCH; k++)
+            v[k] = c + k * rows < clusters ? __ldcg(fused_row_of<N>(from, c + k * rows)) : float4{0, 0, 0, 0};
+#pragma unroll
+        for (int k = 0; k < BATCH; k++) sum = {sum.x + v[k].x, sum.y + v[k].y, sum.z + v[k].z, sum.w + v[k].w};
+    }
+    return sum;
+}
+
+template <class N>
+__device__ FUSED_INLINE void fused_end_slot(const fused_pass &p, float *images, const fused_lot &mine,
+                                            const fused_state &state, const fused_rates &rates, int k, float grad,
+                                            bool last)
+{
+    if (last && p.params[mine.first + k] >= 0) p.grads[p.params[mine.first + k]] = grad;
+    if (p.mode != FUSED_TRAIN) return;
+    fused_update(p.rule.kind, rates, grad, state.w[k], state.m[k], state.v[k]);
+    fused_put_weight(images, state, k, state.w[k]);
+}
+
+/* Four slots, from k on: all are read before any is written, so that their updates go side by side. */
+template <class N>
+__device__ FUSED_INLINE void fused_end_four(const fused_pass &p, float *images, const fused_lot &mine,
+                                            const fused_state &state, const fused_rates &rates, int k,
+                                            const float (&grad)[4], bool last)
+{
+    float w[4], m[4], v[4];
+#pragma unroll
+    for (int e = 0; e < 4 && last; e++)
+        if (p.params[mine.first + k + e] >= 0) p.grads[p.params[mine.first + k + e]] = grad[e];
+    if (p.mode != FUSED_TRAIN) return;
+    fused_load(w, state.w + k);
+    fused_load(m, state.m + k);
+    fused_load(v, state.v + k);
+#pragma unroll
+    for (int e = 0; e < 4; e++) fused_update(p.rule.kind, rates, grad[e], w[e], m[e], v[e]);
+    fused_store(state.w + k, w);
+    fused_store(state.m + k, m);
+    fused_store(state.v + k, v);
+    const int4 at = *reinterpret_cast<const int4 *>(state.at + k),
+               back = *reinterpret_cast<const int4 *>(state.back + k);
+    const int ats[4] = {at.x, at.y, at.z, at.w}, backs[4] = {back.x, back.y, back.z, back.w};
+#pragma unroll
+    for (int e = 0; e < 4; e++) {
+        if (ats[e] >= 0) images[ats[e]] = w[e];
+        if (backs[e] >= 0) images[backs[e]] = w[e];
+    }
+}
+
+/* More columns of four slots than threads: each thread sums some, and updates them, two at a time. */
+template <class N>
+__device__ FUSED_INLINE void fused_end_columns(const fused_pass &p, float *images, const fused_lot &mine,
+                                               const fused_state &state, const fused_rates &rates, const float *parts,
+                                               int clusters, bool last)
+{
+    const int columns = mine.count / 4;
+#pragma unroll 1
+    for (int first = fused_thread(); first < columns; first += 2 * N::threads) {
+        float4 sum[2];
+#pragma unroll
+        for (int u = 0; u < 2; u++) {
+            const int column = first + u * N::threads;
+            sum[u] = fused_sum_column<N>(parts + mine.first + 4 * column, 0, 1, column < columns ? clusters : 0);
+        }
+#pragma unroll
+        for (int u = 0; u < 2; u++) {
+            const int column = first + u * N::threads;
+            const float grad[4] = {sum[u].x, sum[u].y, sum[u].z, sum[u].w};
+            if (column < columns) fused_end_four<N>(p, images, mine, state, rates, 4 * column, grad, last);
+        }
+    }
+}
+
+/* Fewer: some threads take some clusters each, then one sums theirs. */
+template <class N>
+__device__ FUSED_INLINE void fused_end_rows(const fused_pass &p, float *images, const fused_lot &mine,
+                                            const fused_state &state, const fused_rates &rates, const float *parts,
+                                            int clusters, bool last)
+{
+    const int columns = mine.most / 4, rows = N::threads / columns;
     for (int item = fused_thread(); item < columns * rows; item += N::threads) {
         const int column = item % columns, row = item / columns;
-        float4 sum = {0, 0, 0, 0};
-        if (column * 4 < mine.count) {
-            const float *from = parts + mine.first + column * 4;
-#pragma unroll 1
-            for (int c = row; c < clusters; c += rows * BATCH) {
-                float4 v[BATCH]; /* all of them on their way at once */
-#pragma unroll
-                for (int k = 0; k < BATCH; k++)
-                    v[k] = c + k * rows < clusters ? __ldcg(fused_row_of<N>(from, c + k * rows)) : float4{0, 0, 0, 0};
-#pragma unroll
-                for (int k = 0; k < BATCH; k++) sum = {sum.x + v[k].x, sum.y + v[k].y, sum.z + v[k].z, sum.w + v[k].w};
-            }
-        }
-        reinterpret_cast<float4 *>(red)[row * columns + column] = sum;
+        reinterpret_cast<float4 *>(state.red)[row * columns + column] =
+            fused_sum_column<N>(parts + mine.first + column * 4, row, rows, column * 4 < mine.count ? clusters : 0);
     }
     __syncthreads();
+    for (int k = fused_thread(); k < mine.count; k += N::threads) {
+        float grad = 0;
+        for (int row = 0; row < rows; row++) grad += state.red[row * mine.most + k];
+        fused_end_slot<N>(p, images, mine, state, rates, k, grad, last);
+    }
 }
 
 template <class N>
@@ -133,17 +208,11 @@ __device__ FUSED_INLINE void fused_end_step(const fused_pass &p, float *sm, cons
                                             const fused_state &state, const fused_rates &rates, const float *parts,
                                             int clusters, bool last)
 {
-    const int columns = mine.most / 4, rows = N::threads / columns > 0 ? N::threads / columns : 1;
     float *images = p.alone ? sm : p.images;
-    fused_sum_lot<N>(parts, mine, clusters, state.red);
-    for (int k = fused_thread(); k < mine.count; k += N::threads) {
-        float grad = 0;
-        for (int row = 0; row < rows; row++) grad += state.red[row * mine.most + k];
-        if (last && p.params[mine.first + k] >= 0) p.grads[p.params[mine.first + k]] = grad;
-        if (p.mode != FUSED_TRAIN) continue;
-        fused_update(p.rule.kind, rates, grad, state.w[k], state.m[k], state.v[k]);
-        fused_put_weight(images, state, k, state.w[k]);
-    }
+    if (mine.most / 4 > N::threads)
+        fused_end_columns<N>(p, images, mine, state, rates, parts, clusters, last);
+    else
+        fused_end_rows<N>(p, images, mine, state, rates, parts, clusters, last);
 }
 
 #endif

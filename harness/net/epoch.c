@@ -11,6 +11,7 @@ static const trainer_watch nobody = {.each = NULL}; /* watches */
 /* One pass over a set; `watched` images are done before it, of `total`. */
 typedef struct pass {
     int set;
+    int64_t epoch; /* of training */
     int64_t count, watched, total;
     double loss, accuracy, seconds;
     int64_t steps, synced; /* queued; and known to be done */
@@ -115,6 +116,7 @@ static cnn_status run_pass(trainer *t, const trainer_watch *watch, pass *p, cnn_
     int64_t correct = 0;
     p->synced_at = cnn_now();
     cnn_status status = run_steps(t, watch, p, err);
+    if (status == CNN_OK && p->set == TRAIN) trainer_draw_ahead(t, p->epoch + 1); /* beside the device */
     const double queued = cnn_now();
     if (status == CNN_OK) status = trainer_read_sums(t, &sum, &correct, err);
     if (status == CNN_OK) status = trainer_note(t, "sums", queued, err);
@@ -167,7 +169,7 @@ cnn_status trainer_epoch(trainer *t, int64_t epoch, const trainer_watch *watch, 
 {
     const double start = cnn_now();
     if (t->data == NULL) return CNN_FAIL(err, CNN_BAD_ARGUMENT, "the trainer was opened without data");
-    pass p = {.set = TRAIN, .count = t->count[TRAIN]};
+    pass p = {.set = TRAIN, .epoch = epoch, .count = t->count[TRAIN]};
     if (watch == NULL) watch = &nobody;
     p.total = p.count + t->count[TEST];
     memset(result, 0, sizeof *result);

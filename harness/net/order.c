@@ -24,14 +24,38 @@ void trainer_shifts(uint64_t seed, int64_t epoch, int64_t count, int64_t most, c
     }
 }
 
+static void draw(const trainer *t, int64_t epoch, int32_t *order, cnn_shift *shifts)
+{
+    const int64_t count = trainer_part(t, TRAIN)->count;
+    trainer_order(t->params.seed, epoch, count, order);
+    if (shifts != NULL) trainer_shifts(t->params.seed, epoch, count, t->params.shift, shifts);
+}
+
+static void take_drawn(trainer *t)
+{
+    int32_t *const order = t->order[TRAIN];
+    cnn_shift *const shifts = t->shifts;
+    t->order[TRAIN] = t->next_order;
+    t->shifts = t->next_shifts;
+    t->next_order = order;
+    t->next_shifts = shifts;
+    t->drawn = -1;
+}
+
 void trainer_draw_pass(trainer *t, int set, int64_t epoch)
 {
     const int64_t count = trainer_part(t, set)->count;
-    if (set == TEST) {
-        for (int64_t i = 0; i < count; i++) t->order[set][i] = (int32_t)i;
-    } else {
-        trainer_order(t->params.seed, epoch, count, t->order[set]);
-        if (t->shifts != NULL) trainer_shifts(t->params.seed, epoch, count, t->params.shift, t->shifts);
-    }
+    for (int64_t i = 0; i < count && set == TEST; i++) t->order[set][i] = (int32_t)i;
+    if (set == TRAIN && t->drawn >= 0 && t->drawn == epoch)
+        take_drawn(t);
+    else if (set == TRAIN)
+        draw(t, epoch, t->order[TRAIN], t->shifts);
     trainer_share_order(t, set);
+}
+
+void trainer_draw_ahead(trainer *t, int64_t epoch)
+{
+    if (t->session->impl->sync == NULL) return; /* the processors that would draw it train */
+    draw(t, epoch, t->next_order, t->next_shifts);
+    t->drawn = epoch;
 }

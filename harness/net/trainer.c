@@ -175,8 +175,12 @@ static cnn_status make_order(trainer *t, cnn_error *err)
     bool made = true;
     for (int set = 0; set < PASSES && t->data != NULL && made; set++)
         made = (t->order[set] = calloc((size_t)trainer_part(t, set)->count + 1, sizeof **t->order)) != NULL;
+    const size_t train = t->data != NULL ? (size_t)t->data->train.count : 0;
+    if (made && t->data != NULL) made = (t->next_order = calloc(train + 1, sizeof *t->next_order)) != NULL;
     if (made && t->data != NULL && t->params.shift > 0)
-        made = (t->shifts = calloc((size_t)t->data->train.count, sizeof *t->shifts)) != NULL;
+        made = (t->shifts = calloc(train, sizeof *t->shifts)) != NULL &&
+               (t->next_shifts = calloc(train, sizeof *t->next_shifts)) != NULL;
+    t->drawn = -1;
     return made ? CNN_OK : CNN_FAIL(err, CNN_OUT_OF_MEMORY, "no memory for a trainer");
 }
 
@@ -321,6 +325,8 @@ void trainer_close(trainer *t)
     profile_close(t->profile);
     for (int set = 0; set < PASSES; set++) free(t->order[set]);
     free(t->shifts);
+    free(t->next_order);
+    free(t->next_shifts);
     free(t);
 }
 

@@ -41,7 +41,10 @@ struct trainer {
     cnn_images images[PASSES], lanes[LANES]; /* on the device */
     int32_t *order[PASSES];                  /* host: of an epoch; the test's is as they stand */
     cnn_shift *shifts;                       /* host: how training images are moved; NULL without params.shift */
-    char *rows[PASSES];                      /* with host_data: all images, converted, in host memory */
+    int32_t *next_order;                     /* host: the same of epoch `drawn`, where that is not negative */
+    cnn_shift *next_shifts;
+    int64_t drawn;
+    char *rows[PASSES];   /* with host_data: all images, converted, in host memory */
     char *staging[LANES]; /* with host_data: a batch as it stands on the device: images, then labels */
 
     epoch_profile *profile; /* with params.profile, else NULL */
@@ -110,8 +113,10 @@ void trainer_share_order(trainer *t, int set);
  */
 cnn_status trainer_own_laps(trainer *t, bool keep, cnn_error *err);
 
-/* order.c: the order of a pass and its shifts, on the host; the test pass is the same in every epoch. */
+/* order.c: the order of a pass and its shifts, on the host; the test pass is the same in every epoch. Ahead: of an
+ * epoch to come, while the device trains this one; where it does not come next, it is drawn for nothing. */
 void trainer_draw_pass(trainer *t, int set, int64_t epoch);
+void trainer_draw_ahead(trainer *t, int64_t epoch);
 
 /* Images [first, first + count) of a pass: trains on them, or tests. With lanes they are one batch. Note: an
  * overhead that began then, in the profile if there is one. */

@@ -176,12 +176,13 @@ static void tests_are_on_images_as_they_are(void **state)
     dataset_free(&data);
 }
 
-/* An epoch's shifts are its own, whatever was trained before: epoch 1 from the start, or behind epoch 0 and a reset. */
+/* An epoch's order and shifts are its own, whatever was trained before: epoch 1 from the start, or behind epoch 0,
+ * which draws it ahead, or behind epoch 5, which draws another, and a reset. */
 static void epochs_do_not_depend_on_each_other(void **state)
 {
-    static char params[2][PARAMS_MAX * sizeof(double)];
+    static char params[3][PARAMS_MAX * sizeof(double)];
     dataset data = small_data(TRAIN, TEST, C, H, W);
-    for (int again = 0; again <= 1; again++) {
+    for (int again = 0; again <= 2; again++) {
         cnn_session session = session_of(cnn_impl_mock());
         cnn_network *n = make_net((cnn_type){CNN_F64, CNN_F64, CNN_NCHW, CNN_MATH_F32});
         const trainer_params how = shifting(2);
@@ -190,7 +191,7 @@ static void epochs_do_not_depend_on_each_other(void **state)
         OK(trainer_open(&session, n, &data, &how, &t, err));
         OK(trainer_start(t, err));
         if (again) {
-            OK(trainer_epoch(t, 0, NULL, &result, err));
+            OK(trainer_epoch(t, again == 1 ? 0 : 5, NULL, &result, err));
             OK(trainer_set_params(t, NULL, err));
         }
         OK(trainer_epoch(t, 1, NULL, &result, err));
@@ -200,6 +201,7 @@ static void epochs_do_not_depend_on_each_other(void **state)
         cnn_session_close(&session);
     }
     assert_memory_equal(params[0], params[1], sizeof params[0]);
+    assert_memory_equal(params[0], params[2], sizeof params[0]);
     dataset_free(&data);
 }
 
