@@ -253,8 +253,9 @@ static void stopping_keeps_what_was_found(void **state)
 
 static void invalid_texts_are_refused_or_mean_themselves(void **state)
 {
+    enum { MANY = SANITIZED ? 20000 : 100000 };
     int counts[FUZZ_WRONG + 1] = {0};
-    for (int64_t i = 0; i < 100000; i++) {
+    for (int64_t i = 0; i < MANY; i++) {
         char text[CNN_PROBLEM_TEXT_MAX], again[CNN_PROBLEM_TEXT_MAX], why[VERIFY_TEXT_MAX];
         cnn_op op, same;
         fuzz_invalid_text(2, i, &op, text);
@@ -265,8 +266,8 @@ static void invalid_texts_are_refused_or_mean_themselves(void **state)
         counts[came]++;
         if (came == FUZZ_WRONG) fail_msg("case %lld: %s", (long long)i, why);
     }
-    assert_true(counts[FUZZ_REFUSED] > 50000);
-    assert_true(counts[FUZZ_ACCEPTED] > 1000); /* a damage that leaves it valid */
+    assert_true(counts[FUZZ_REFUSED] > MANY / 2);
+    assert_true(counts[FUZZ_ACCEPTED] > MANY / 100); /* a damage that leaves it valid */
 }
 
 int main(void)
