@@ -1,13 +1,12 @@
 #!/usr/bin/env bash
 # test_lost_ranks.sh BENCHCNN CC MPI MPIRUN: work in pieces: a rank is killed at a random moment, the same command goes on,
-# and the next one is killed, until all is done: no case is lost or doubled. MOMENTS: how many (3; under
-# sanitizers 2); SEED: which (drawn).
+# and the next one is killed, until all is done: no case is lost or doubled. MOMENTS: how many (3); SEED: which (drawn).
 #   MOMENTS=50 tests/cli/test_lost_ranks.sh build/benchcnn cc ON "$(command -v mpirun)"
 # shellcheck source-path=SCRIPTDIR
 . "$(dirname "$0")/ranks.sh"
 [ "$mpi" = ON ] || { echo "no MPI"; exit 77; }
 export OPENBLAS_NUM_THREADS=1 # the sanitizers like no threads before a fork
-moments=${MOMENTS:-$([ -n "${TEST_SANITIZED:-}" ] && echo 2 || echo 3)} killed=0 stuck=0 wholes=0 many=4
+moments=${MOMENTS:-3} killed=0 stuck=0 wholes=0 many=4
 RANDOM=${SEED:=$((RANDOM + 1))} # of bash
 random=(verify --impl cpu --check exact,bound --seed 7 --quiet --fuzz 1280 "${few_ops[@]}")
 chosen=(verify --impl $some --op conv --check exact,bound --seed 3 --quiet)
