@@ -17,6 +17,18 @@ extern "C" { /* cmocka's header does not say so itself */
 
 #include <string.h>
 
+/* What a sanitizer finds, it finds in fewer cases than it takes to know that results are right, and it makes each of
+ * them three to ten times as slow: under it, tests that take long leave out what other cases of theirs show it as well.
+ */
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+enum { SANITIZED = 1 };
+/* Of loops of the test's own, which work out what must come: the sanitizers are for what is tested. */
+#define UNSANITIZED __attribute__((no_sanitize("address"), no_sanitize("undefined"), no_sanitize("thread")))
+#else
+enum { SANITIZED = 0 };
+#define UNSANITIZED
+#endif
+
 /* A test is handed a state, and a table's function every argument; most need few of them. In C++ they stay unnamed. */
 #ifndef __cplusplus
 #pragma GCC diagnostic ignored "-Wunused-parameter"

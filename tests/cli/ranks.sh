@@ -14,6 +14,10 @@ export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 OMPI_MCA_rmaps_
 export PRTE_ALLOW_RUN_AS_ROOT=1 PRTE_ALLOW_RUN_AS_ROOT_CONFIRM=1 PRTE_MCA_rmaps_default_mapping_policy=:oversubscribe
 export ASAN_OPTIONS="${ASAN_OPTIONS:+$ASAN_OPTIONS:}detect_leaks=0"
 
+# Work in pieces is any work: under a sanitizer, what takes least of it.
+few_ops=() some=cpu:naive,cpu:direct
+[ -z "${TEST_SANITIZED:-}" ] || { few_ops=(--op act,pool) && some=cpu:direct; }
+
 ranks() { # NUMBER ARGUMENTS...: the program on so many ranks
     local number=$1
     shift

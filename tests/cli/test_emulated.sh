@@ -9,7 +9,7 @@ if [ -z "$impl" ]; then
     echo "SKIPPED: this build has no emulated implementation"
     exit 77
 fi
-small=(--images 64,32 --batch 30 --data synthetic --net thesis --quiet)
+small=(--images 8,4 --batch 5 --data synthetic --net small --quiet)
 
 for command in "bench --problem ic3ih5oc4kh3" "sweep batch --data synthetic"; do
     # shellcheck disable=SC2086

@@ -62,8 +62,8 @@ holds "a record of two hosts" "$tmp/epochs" '"verified":true|"rank_devices":{"0"
 # ---- Work in pieces: the cases and tallies of one process; a record names its host. Rank 0 takes no cores: rank 1 has
 # all of its host, 2 and 3 half of theirs each.
 tests=$((tests + 2))
-chosen=(verify --impl cpu:naive,cpu:direct --op conv --check exact,bound --seed 5 --quiet)
-random=(verify --impl cpu --check exact,bound --seed 7 --quiet --fuzz 640)
+chosen=(verify --impl $some --op conv --check exact,bound --seed 5 --quiet)
+random=(verify --impl cpu --check exact,bound --seed 7 --quiet --fuzz 640 "${few_ops[@]}")
 for what in chosen random; do
     declare -n command=$what
     "$benchcnn" "${command[@]}" --out "$tmp/$what.jsonl" >"$tmp/$what" 2>"$tmp/err" || fail "one process: $(cat "$tmp/err")"

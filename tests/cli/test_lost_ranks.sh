@@ -8,8 +8,8 @@
 export OPENBLAS_NUM_THREADS=1 # the sanitizers like no threads before a fork
 moments=${MOMENTS:-3} killed=0 stuck=0 wholes=0 many=4
 RANDOM=${SEED:=$((RANDOM + 1))} # of bash
-random=(verify --impl cpu --check exact,bound --seed 7 --quiet --fuzz 1280)
-chosen=(verify --impl cpu:naive,cpu:direct --op conv --check exact,bound --seed 3 --quiet)
+random=(verify --impl cpu --check exact,bound --seed 7 --quiet --fuzz 1280 "${few_ops[@]}")
+chosen=(verify --impl $some --op conv --check exact,bound --seed 3 --quiet)
 declare -A seconds
 for what in random chosen; do
     declare -n command=$what

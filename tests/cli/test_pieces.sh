@@ -8,7 +8,7 @@ export OPENBLAS_NUM_THREADS=1 # the sanitizers like no threads before a fork
 
 printf 'mb2ic4ih8oc4kh3\nmb2icxih8\nmb1ic3ih7oc5kh3sh2ph1\nmb3ic2ih5oc2kh1\n' >"$tmp/problems"
 chosen=(verify --impl cpu:naive,cpu:direct --problems "$tmp/problems" --check exact,bound --seed 5)
-random=(verify --impl cpu --check exact,bound --seed 7 --quiet --fuzz 640)
+random=(verify --impl cpu --check exact,bound --seed 7 --quiet --fuzz 640 "${few_ops[@]}")
 short=(--peaks none --min-time 0.001 --max-time 0.01 --warm-up 0 --quiet)
 timed=(bench --impl cpu:naive,cpu:direct --threads 1 --problem mb2ic4ih8oc4kh3 --problem mb1ic3ih7oc5kh3 --repeat 4 "${short[@]}")
 
@@ -143,7 +143,7 @@ for how in 'KILL 2' 'KILL 0' 'INT launcher'; do
     same "random cases, $how" "$(counts "$tmp/random.jsonl")" "$(counts "$tmp/lost.jsonl")"
     same "tallies, $how" "$(tallies "$tmp/random")" "$(tallies "$tmp/out")"
 done
-whole=(verify --impl cpu:naive,cpu:direct --op conv --check exact,bound --seed 3 --quiet)
+whole=(verify --impl $some --op conv --check exact,bound --seed 3 --quiet)
 "$benchcnn" "${whole[@]}" --out "$tmp/whole.jsonl" >"$tmp/whole" 2>"$tmp/err" || fail "one process: $(cat "$tmp/err")"
 for how in 'KILL 3' 'KILL 0'; do
     # shellcheck disable=SC2086

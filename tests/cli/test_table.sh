@@ -39,7 +39,7 @@ for columns in 100 80; do
     narrow $columns verify --impl cpu --op conv --problem mb2ic3ih5oc4kh3 --check all,determinism --quiet
     grep -q '^  cpu:im2col ' "$tmp/out" || fail "no table of bits: $(cat "$tmp/out")"
 done
-narrow 100 sweep batch --impl cpu:direct,cpu:im2col --net thesis --images 40,10 --data synthetic --batch 10,20 --dtype f32,f64 --quiet
+narrow 100 sweep batch --impl cpu:direct,cpu:im2col --net small --images 40,10 --data synthetic --batch 10,20 --dtype f32,f64 --quiet
 
 # list --impl: these and no others.
 [ "$("$benchcnn" list --json --impl 'cpu:d*' | grep -c '"kind":"algorithm","impl":"cpu","algorithm":"d')" = "$("$benchcnn" list --json --impl 'cpu:d*' | grep -c '"kind":"algorithm"')" ] ||

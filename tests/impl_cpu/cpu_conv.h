@@ -92,7 +92,7 @@ typedef struct operands {
 } operands;
 
 /* Where the elements, counted in NCHW, stand in memory. */
-static inline void set_places(const cnn_operand *o, cnn_layout layout, int64_t *places)
+UNSANITIZED static inline void set_places(const cnn_operand *o, cnn_layout layout, int64_t *places)
 {
     const int64_t *dims = o->dims;
     if (o->shape == CNN_SHAPE_FLAT || layout == CNN_NCHW) {
@@ -105,12 +105,12 @@ static inline void set_places(const cnn_operand *o, cnn_layout layout, int64_t *
                 places[i] = cnn_offset(layout, dims[1], dims[2], dims[3], map / dims[1], map % dims[1], h, w);
 }
 
-static inline double get(const cnn_type *t, const void *memory, int64_t i)
+UNSANITIZED static inline double get(const cnn_type *t, const void *memory, int64_t i)
 {
     return t->dtype == CNN_F32 ? (double)((const float *)memory)[i] : ((const double *)memory)[i];
 }
 
-static inline void set(const cnn_type *t, void *memory, int64_t i, double value)
+UNSANITIZED static inline void set(const cnn_type *t, void *memory, int64_t i, double value)
 {
     if (t->dtype == CNN_F32)
         ((float *)memory)[i] = (float)value;
@@ -125,7 +125,8 @@ static inline void *aligned(size_t bytes)
     return memory;
 }
 
-static inline operands make_operands(const cnn_problem *p, cnn_dir dir, double beta, bool reals, uint64_t seed)
+UNSANITIZED static inline operands make_operands(const cnn_problem *p, cnn_dir dir, double beta, bool reals,
+                                                 uint64_t seed)
 {
     operands all = {.count = 0};
     cnn_operand info[CNN_MAX_OPERANDS];
@@ -185,7 +186,7 @@ static inline void free_operands(operands *all)
 /* ---- The judge and the judged ------------------------------------------------------------------------------------ */
 
 /* Adds the convolution's direction to the outputs' values: every product once, wherever it belongs. */
-static inline void reference(const cnn_conv_desc *d, cnn_dir dir, operands *all)
+UNSANITIZED static inline void reference(const cnn_conv_desc *d, cnn_dir dir, operands *all)
 {
     double *x = values_of(all, "x"), *w = values_of(all, "w"), *b = values_of(all, "b"), *y = values_of(all, "y");
     double *dy = values_of(all, "dy"), *dx = values_of(all, "dx"), *dw = values_of(all, "dw");
@@ -272,8 +273,8 @@ static inline double allowed(const cnn_problem *p, const operand *o, uint32_t fl
 }
 
 /* Every operand must hold its value: the outputs the reference's, the inputs what they held. */
-static inline void check_exact(const char *what, const cnn_problem *p, cnn_dir dir, const cnn_algorithm *algorithm,
-                               operands *all)
+UNSANITIZED static inline void check_exact(const char *what, const cnn_problem *p, cnn_dir dir,
+                                           const cnn_algorithm *algorithm, operands *all)
 {
     for (int i = 0; i < all->count; i++) {
         const operand *o = &all->list[i];

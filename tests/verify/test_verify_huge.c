@@ -28,6 +28,7 @@ static void for_cases(vf_fill fill, each_case *each)
                 vf_case c;
                 cnn_error err = {.message = ""};
                 if (cnn_flops(&p, CNN_FWD) > 1e6) continue;
+                if (SANITIZED && run / CNN_DIR_COUNT % 2 != run / (2 * CNN_DIR_COUNT)) continue;
                 if (vf_case_make(&c, &p, (cnn_dir)(run % CNN_DIR_COUNT), fill, run / (2 * CNN_DIR_COUNT), 3, NULL,
                                  &err) != CNN_OK)
                     fail_msg("%s", err.message);
@@ -128,6 +129,7 @@ static void right_kernels_pass_unseen(void **state)
             for (int run = 0; d->op == ops[o] && run < 2 * CNN_DIR_COUNT; run++) {
                 const cnn_problem p = parse(ops[o], d->text, (cnn_dtype)(run % 2), (d - verify_defaults) % 2);
                 if (cnn_flops(&p, CNN_FWD) > 3e5) continue;
+                if (SANITIZED && run % 2 == (d - verify_defaults) / 2 % 2) continue; /* f32 or f64 */
                 const verdict v = ask(MUTANT_NONE, &p, (cnn_dir)(run / 2));
                 if (v.overall != VERIFY_PASSED)
                     fail_msg("%s direction %d: %s %s", d->text, run / 2, v.last[VERIFY_EXACT].reason,
@@ -159,7 +161,7 @@ static void wrong_kernels_are_caught_unseen(void **state)
         for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++)
             for (int dir = 0; dir < CNN_DIR_COUNT; dir++) {
                 const cnn_problem p = parse(CNN_OP_CONV, texts[t], CNN_F32, false);
-                if (!(cases[i].dirs >> dir & 1)) continue;
+                if (!(cases[i].dirs >> dir & 1) || (SANITIZED && t != (int)(i % 3))) continue;
                 const verdict v = ask(cases[i].m, &p, (cnn_dir)dir);
                 if (v.states[cases[i].check] <= VERIFY_PASSED)
                     fail_msg("%s: mutant %d, direction %d: check %s does not fail", texts[t], (int)cases[i].m, dir,
