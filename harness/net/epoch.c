@@ -102,6 +102,8 @@ static cnn_status run_steps(trainer *t, const trainer_watch *watch, pass *p, cnn
         if (status == CNN_OK) status = trainer_take(t, p->set, done, images, err);
         note_host_time(t, p, cnn_now() - start, steps);
         done += images;
+        if (status == CNN_OK && p->set == TRAIN && done == p->count)
+            trainer_draw_ahead(t, p->epoch + 1); /* while the device trains: nothing has waited for it yet */
         p->steps += steps;
         if (status == CNN_OK) status = trainer_sample_after(t, watch->samples, p->set, p->steps, done == p->count, err);
         if (status == CNN_OK) status = watch_step(t, watch, p, done, images, &sum_before, err);
@@ -116,7 +118,6 @@ static cnn_status run_pass(trainer *t, const trainer_watch *watch, pass *p, cnn_
     int64_t correct = 0;
     p->synced_at = cnn_now();
     cnn_status status = run_steps(t, watch, p, err);
-    if (status == CNN_OK && p->set == TRAIN) trainer_draw_ahead(t, p->epoch + 1); /* beside the device */
     const double queued = cnn_now();
     if (status == CNN_OK) status = trainer_read_sums(t, &sum, &correct, err);
     if (status == CNN_OK) status = trainer_note(t, "sums", queued, err);
