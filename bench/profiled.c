@@ -46,6 +46,7 @@ cnn_status profiled_add(profiled_table *table, const cnn_record *record, const e
     row->share += told(record, "share");
     row->flops += told(record, "flops") / (saved > 1.0 ? saved : 1.0);
     row->bytes += told(record, "bytes");
+    row->tells_bytes |= isfinite(record_get_real(record, "bytes"));
     row->calls = fmax(row->calls, told(record, "times"));
     return CNN_OK;
 }

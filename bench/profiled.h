@@ -11,7 +11,8 @@ typedef struct profiled_row {
     char layer[CNN_NAME_MAX];
     cnn_dir dir;
     cnn_type type;
-    double seconds, flops, bytes; /* of all calls; a transform's FLOPs are what it needs at least; bytes 0: not told */
+    double seconds, flops, bytes; /* of all calls; a transform's FLOPs are what it needs at least */
+    bool tells_bytes;             /* records of older versions do not */
     double calls, share;          /* share: of the epoch */
 } profiled_row;
 

@@ -29,7 +29,7 @@ static const cnn_algorithm algorithms[CPU_ALGORITHM_COUNT] = {
     {"naive", "the defining loops as they stand", WITH_DEPTH | BIT(FC), FUSES, 1, CPU_NAIVE},
     {"default", "the one kernel of an operation without a choice", EVERY_OTHER, CNN_ALGO_DETERMINISTIC, 1, CPU_DEFAULT},
     {"fused", "a trainer: lanes are channels, a worker takes images through the whole net", CNN_TRAINS,
-     CNN_ALGO_DETERMINISTIC | CNN_ALGO_RANKS, 1, CPU_FUSED},
+     CNN_ALGO_DETERMINISTIC | CNN_ALGO_RANKS | CNN_ALGO_PROFILES, 1, CPU_FUSED},
     {"exemplar", "a trainer: workers train online on copies of the weights, which are merged (--parallel exemplar)",
      CNN_TRAINS, CNN_ALGO_DETERMINISTIC | CNN_ALGO_EXEMPLARS, 1, CPU_EXEMPLAR},
 };

@@ -52,6 +52,12 @@ static cnn_status gradients(cnn_context *c, cnn_trainer *t, const cnn_images *im
     return of(t)->gradients(c, t, images, first, count, err);
 }
 
+/* Asked of cpu:fused alone: the exemplars' row does not say CNN_ALGO_PROFILES. */
+static cnn_status profile(cnn_context *c, cnn_trainer *t, const cnn_trainer_lap **list, int *count, cnn_error *err)
+{
+    return of(t)->profile(c, t, list, count, err);
+}
+
 const cnn_trainers cpu_trainers = {.supports = supports,
                                    .open = open_trainer,
                                    .close = close_trainer,
@@ -59,4 +65,5 @@ const cnn_trainers cpu_trainers = {.supports = supports,
                                    .save = save,
                                    .train = train,
                                    .test = test,
-                                   .gradients = gradients};
+                                   .gradients = gradients,
+                                   .profile = profile};

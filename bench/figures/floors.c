@@ -84,7 +84,7 @@ static cnn_status make_bars(floors_set *set, const int *run_at, double *room, cn
     for (int i = 0; i < t->count; i++) {
         const profiled_row *row = &t->rows[i];
         if (run_at[i] < 0 || !(row->calls > 0.0) || !(row->seconds > 0.0)) continue;
-        if (!(row->bytes > 0.0))
+        if (!row->tells_bytes)
             return CNN_FAIL(err, CNN_BAD_ARGUMENT,
                             "these profiles do not tell how many bytes a layer needs (field bytes): an older version "
                             "recorded them; `benchcnn train --profile --out FILE` records them anew");

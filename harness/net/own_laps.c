@@ -42,8 +42,7 @@ static profile_row row_of(const trainer *t, const cnn_trainer_lap *lap)
     if (!lap->test) row.pass = cnn_dir_name(dir);
     row.place = lap->layer * PLACES_A_LAYER + (lap->test ? PLACE_TEST : (int)dir);
     row.flops = cnn_flops(&layer->problem, dir) / (double)batch * (double)t->count[set];
-    row.bytes = cnn_bytes(&layer->problem, dir) / (double)batch * (double)t->count[set];
-    return row;
+    return row; /* bytes 0: between two layers a value need not go to memory */
 }
 
 /* A pass of a layer has its operations once. */
@@ -67,7 +66,7 @@ cnn_status trainer_own_laps(trainer *t, bool keep, cnn_error *err)
         status = check_lap(t, &list[i], err);
         if (status != CNN_OK) return status;
         profile_row row = row_of(t, &list[i]);
-        if (is_again(t->profile, &row)) row.flops = row.bytes = 0.0;
+        if (is_again(t->profile, &row)) row.flops = 0.0;
         status = profile_add(t->profile, &row, err);
     }
     return status;

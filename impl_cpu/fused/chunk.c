@@ -119,6 +119,7 @@ void fused_forward(const cnn_trainer *t, fused_worker *w, const cnn_images *imag
         take_picture(t, w, images, first + i, &w->labels[i]);
         t->kern->order(&t->spread, w->picture, w->value[0] + i * t->spread_elems);
     }
+    fused_lap(w, FUSED_LAP_IMAGES);
     for (int l = 0; l < t->net->n_layers - 1; l++) {
         const fused_layer *layer = &t->layers[l];
         const cnn_map_fwd_args args = {.x = w->value[layer->in], .y = w->value[layer->out]};
@@ -129,6 +130,7 @@ void fused_forward(const cnn_trainer *t, fused_worker *w, const cnn_images *imag
             (void)(layer->op == CNN_OP_ACT ? cpu_act_fwd : cpu_pool_fwd)((cnn_context *)&w->serial, &plan, &args,
                                                                          &ignored);
         }
+        if (!layer->inside) fused_lap_of(w, l, CNN_FWD);
     }
 }
 
@@ -183,7 +185,10 @@ void fused_backward(const cnn_trainer *t, fused_worker *w, int64_t leaf, int64_t
         if (layer->op == CNN_OP_CONV) {
             for (int64_t i = leaf; i < leaf_end && leaves[i].first < mb; i++)
                 conv_weights(t, w, layer, &leaves[i], leaves[i].first - at, cpu_min(leaves[i + 1].first, mb) - at);
-            if (l > t->first) conv_data(t, w, layer, n);
+            fused_lap_of(w, l, CNN_BWD_W);
+            if (l == t->first) continue;
+            conv_data(t, w, layer, n);
+            fused_lap_of(w, l, CNN_BWD_D);
         } else if (!layer->slope_inside) {
             const cnn_plan plan = plan_of(t, layer, CNN_BWD_D, n);
             const cnn_map_bwd_args args = {.x = layer->in == layer->out ? NULL : w->value[layer->in],
@@ -192,6 +197,7 @@ void fused_backward(const cnn_trainer *t, fused_worker *w, int64_t leaf, int64_t
                                            .dx = w->grad[layer->in]};
             (void)(layer->op == CNN_OP_ACT ? cpu_act_bwd : cpu_pool_bwd)((cnn_context *)&w->serial, &plan, &args,
                                                                          &ignored);
+            fused_lap_of(w, l, CNN_BWD_D);
         }
     }
 }

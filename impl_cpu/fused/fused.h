@@ -13,11 +13,12 @@
  *   sums.c         which worker takes which images, and in what order gradients are added: the same for any threads
  *   step.c         a worker's part of a call: steps, hand-overs, update
  *   chunk.c        a chunk of images: gathered, forward, loss, backward
- *   memory.c       all of it
+ *   memory.c       all of it; laps.c: where the time goes
  *   kernels.h      the kernels, compiled for each instruction set: isa.inc */
 #ifndef IMPL_CPU_FUSED_FUSED_H
 #define IMPL_CPU_FUSED_FUSED_H
 
+#include "harness/base/clock.h"
 #include "kernels.h"
 
 #include <stdatomic.h>
@@ -104,7 +105,26 @@ typedef struct fused_worker {
     float *picture, *turned, *scratch, *logits, *dlogits, *sums;
     int32_t *labels;
     void *loss_parts;
+    double *laps, latest; /* of the last worker, with a profile: seconds by lap, of the pass; else NULL */
 } fused_worker;
+
+/* laps.c: where a worker's time goes. Lap FUSED_LAP_LAYERS + 3 * layer + direction is a layer's. */
+enum { FUSED_LAP_IMAGES, FUSED_LAP_TURN, FUSED_LAP_MERGE, FUSED_LAP_WAIT, FUSED_LAP_UPDATE, FUSED_LAP_LAYERS };
+int fused_laps_of(const cnn_net *net); /* how many there are */
+/* Before the first part of a call; and behind each part. */
+void fused_laps_begin(const cnn_trainer *t, int worker, bool test);
+static inline void fused_lap(fused_worker *w, int lap)
+{
+    if (w->laps == NULL) return;
+    const double now = cnn_now();
+    w->laps[lap] += now - w->latest;
+    w->latest = now;
+}
+static inline void fused_lap_of(fused_worker *w, int layer, cnn_dir dir)
+{
+    fused_lap(w, FUSED_LAP_LAYERS + CNN_DIR_COUNT * layer + (int)dir);
+}
+int fused_laps_read(cnn_trainer *t); /* into t->lap_list; and clears them. How many there are */
 
 struct cnn_trainer {
     cpu_trainer head;
@@ -135,6 +155,9 @@ struct cnn_trainer {
     int64_t ranks; /* as in cnn_trainer_request */
     cnn_status (*sum)(void *user, void *numbers, int64_t count, cnn_dtype, cnn_error *);
     void *sum_user;
+    bool profiled;
+    double *laps; /* [test][lap], of the last worker */
+    cnn_trainer_lap *lap_list;
 };
 
 enum { FUSED_TEST_PARTS = 1024 };

@@ -52,6 +52,8 @@ static void take_all(cnn_trainer *t, cpu_arena *arena)
     t->slots = take_numbers(arena, t->packed_elems, t->plan.slots);
     t->mask = cpu_take(arena, t->masked ? t->packed_elems : 0, 1, sizeof *t->mask);
     t->parts = cpu_take(arena, cpu_max(t->plan.leaves, FUSED_TEST_PARTS), 1, sizeof *t->parts);
+    t->laps = cpu_take(arena, t->profiled ? 2 * fused_laps_of(t->net) : 0, 1, sizeof *t->laps);
+    t->lap_list = cpu_take(arena, t->profiled ? 2 * fused_laps_of(t->net) : 0, 1, sizeof *t->lap_list);
     fused_worker counted;
     for (int i = 0; i < t->workers_n; i++) take_worker(t, arena->base != NULL ? &t->workers[i] : &counted, arena);
 }

@@ -54,10 +54,13 @@ static void compute(const fused_call *call, int id, int64_t first, int64_t mb)
         for (int64_t k = i; k < next && leaf[k].first < mb; k++)
             t->parts[k] = fused_loss(t, w, leaf[k].first - at, cpu_min(leaf[k + 1].first, mb) - at,
                                      1.0 / (double)(mb * t->ranks), true);
+        fused_lap_of(w, t->net->n_layers - 1, CNN_FWD);
         if (i == begin) fused_turn(t, w);
+        fused_lap(w, FUSED_LAP_TURN);
         fused_backward(t, w, i, next, mb);
     }
     fused_merge(t, id, mb);
+    fused_lap(w, FUSED_LAP_MERGE);
 }
 
 /* ---- Update. */
@@ -150,14 +153,19 @@ void fused_steps(void *arg, int64_t task, int worker)
     const int id = (int)task;
     unsigned generation = atomic_load_explicit(&t->flags[id].generation, memory_order_relaxed);
     int64_t step = t->step;
+    fused_worker *w = &t->workers[id];
+    fused_laps_begin(t, id, false);
     for (int64_t at = 0, mb; at < call->count; at += mb, step++) {
         mb = cpu_min(call->count - at, t->net->batch);
         compute(call, id, call->first + at, mb);
         meet(t, id, &generation);
+        fused_lap(w, FUSED_LAP_WAIT);
         if (!add_ranks(call, id, worker, mb, &generation)) return;
         finish(call, id, mb, step, at + mb == call->count);
         if (id == 0) add_parts(t, mb);
+        fused_lap(w, FUSED_LAP_UPDATE);
         meet(t, id, &generation);
+        fused_lap(w, FUSED_LAP_WAIT);
     }
 }
 
@@ -170,9 +178,11 @@ void fused_test_share(void *arg, int64_t task, int worker)
     const int64_t chunks = cpu_ceil_div(call->count, t->chunk);
     fused_worker *w = &t->workers[task];
     (void)worker;
+    fused_laps_begin(t, (int)task, true);
     for (int64_t i = chunks * task / t->workers_n; i < chunks * (task + 1) / t->workers_n; i++) {
         const int64_t at = i * t->chunk, n = cpu_min(t->chunk, call->count - at);
         fused_forward(t, w, call->images, call->first + at, n);
         t->parts[i] = fused_loss(t, w, 0, n, 0, false);
+        fused_lap_of(w, t->net->n_layers - 1, CNN_FWD);
     }
 }

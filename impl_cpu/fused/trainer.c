@@ -127,6 +127,7 @@ static cnn_status fused_open(cnn_context *context, const cnn_trainer_request *r,
     t->ranks = r->ranks > 1 ? r->ranks : 1;
     t->sum = r->sum;
     t->sum_user = r->sum_user;
+    t->profiled = r->profile;
     t->workers_n = t->cpu->threads;
     t->spins = t->workers_n <= cpu_count() ? SPINS : 1;
     facts->steps = steps_at_once(r->net->batch);
@@ -213,6 +214,15 @@ static cnn_status fused_test(cnn_context *context, cnn_trainer *t, const cnn_ima
     return CNN_OK;
 }
 
+static cnn_status fused_profile(cnn_context *context, cnn_trainer *t, const cnn_trainer_lap **list, int *count,
+                                cnn_error *err)
+{
+    (void)context, (void)err;
+    *count = fused_laps_read(t);
+    *list = t->lap_list;
+    return CNN_OK;
+}
+
 const cnn_trainers fused_trainers = {.supports = fused_supports,
                                      .open = fused_open,
                                      .close = fused_close,
@@ -220,4 +230,5 @@ const cnn_trainers fused_trainers = {.supports = fused_supports,
                                      .save = fused_save,
                                      .train = fused_train,
                                      .test = fused_test,
-                                     .gradients = fused_gradients};
+                                     .gradients = fused_gradients,
+                                     .profile = fused_profile};

@@ -62,6 +62,12 @@ printf '%s\n' '0 25 0 0' '1 10 1 1' '2 50 1 2' '3 25 0 3' '4 50 0 4' '5 30.05970
 bars | diff "$tmp/wanted" - || fail "other bars"
 holds "the words" "$tmp/kept" "25 %  of 400 ms,  40 % of the epoch;  fma f32|50 %  of 4.00 ms,  0.4 % of the epoch;  read *|network mine, batch 50; C, 2 threads, f32, mnist; measured 2026-11-21 to 2026-11-22|name0='cpu:direct'|a ceiling that is in doubt"
 
+# What moves nothing through memory, as a trainer's layers may, has arithmetic alone for a floor.
+sed 's/"bytes":[0-9e]*/"bytes":0/' "$tmp/one.jsonl" >"$tmp/none.jsonl"
+plot floor "$tmp/none.jsonl" "$tmp/peaks.jsonl"
+holds "no bytes" "$tmp/kept" "25 %  of 400 ms,  40 % of the epoch;  fma f32|0.0001 %  of 1.00 ms,  0.1 % of the epoch;  fma f32"
+grep -q 'of the epoch;  read' "$tmp/kept" && fail "a floor of bytes that are not moved"
+
 # Several runs stand side by side; another batch or machine is left out, which is said.
 { cat "$tmp/one.jsonl"; epoch im2col 50 0.9; epoch direct 60 0.1; env D 3; epoch direct 50 0.1; } >"$tmp/more.jsonl"
 plot floor "$tmp/more.jsonl" "$tmp/peaks.jsonl"

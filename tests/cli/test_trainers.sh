@@ -26,8 +26,12 @@ grep -q 'without cpu:fused: .*batch_norm1' "$tmp/err" || fail "it is left out wi
 of_kind "$tmp/n.jsonl" epoch | grep -q '"algorithm":"fused"' && fail "it trained what it cannot"
 "$benchcnn" train "${small[@]}" --net "$tmp/norm.net" --impl cpu:fused --batch 50 >"$tmp/log" 2>"$tmp/err" && fail "it trains what it cannot"
 grep -q 'batch_norm1' "$tmp/err" || fail "no reason: $(cat "$tmp/err")"
-"$benchcnn" train "${small[@]}" --net "$tmp/chain.net" --impl cpu:fused --batch 50 --profile >"$tmp/log" 2>"$tmp/err" && fail "it is profiled"
-grep -q 'cpu:fused cannot be profiled' "$tmp/err" || fail "no reason: $(cat "$tmp/err")"
+"$benchcnn" train "${small[@]}" --net "$tmp/chain.net" --impl cpu:fused --batch 50 --profile >"$tmp/log" 2>"$tmp/err" || fail "no profile: $(cat "$tmp/err")"
+for row in '^conv1 +FWD +forward +[0-9]' '^conv1 +BWD_W +weights +[0-9]' 'sum over workers, update +[0-9]' '^all .* 100.00 %'; do
+    grep -qE "$row" "$tmp/log" || fail "the profile has no $row: $(cat "$tmp/log")"
+done
+"$benchcnn" train "${small[@]}" --net "$tmp/chain.net" --impl cpu:exemplar --parallel exemplar --profile >"$tmp/log" 2>"$tmp/err" && fail "exemplars are profiled"
+grep -q 'cpu:exemplar cannot be profiled' "$tmp/err" || fail "no reason: $(cat "$tmp/err")"
 
 # From a checkpoint it goes on as if it had never stopped; one of single operations is another run's.
 point=(train "${small[@]}" --net "$tmp/chain.net" --batch 50)

@@ -12,7 +12,7 @@ static const char net_text[] = "input 1 8 8\nconv 4 kernel=3 pad=1\nbatch_norm\n
                                "add a\nmax_pool kernel=2 stride=2\nfc 10\nsoftmax_cross_entropy\n";
 
 typedef struct way {
-    const char *algorithm;
+    const char *algorithm, *net; /* net NULL: net_text */
     bool mock, no_graph, host_data, offload;
     int threads;
     cnn_layout layout;
@@ -38,7 +38,7 @@ static void train(const way *w, bool profile, const dataset *data, outcome *out)
                              .profile = profile};
     cnn_session session;
     trainer *t = NULL;
-    cnn_network *n = build_net(net_text, CNN_F32, w->layout, BATCH);
+    cnn_network *n = build_net(w->net != NULL ? w->net : net_text, CNN_F32, w->layout, BATCH);
     memset(out, 0, sizeof *out);
     OK(cnn_session_open(w->mock ? cnn_impl_mock() : cnn_impl_cpu(), &open, &session, err));
     OK(cnn_optimizer_parse("adam,lr=0.01", &params.optimizer, err));
@@ -175,6 +175,44 @@ static void test_cpu_phases(void **state)
     dataset_free(&data);
 }
 
+/* Which says where its time goes as well as single operations do: all that is not in place in a neighbour. */
+static void test_cpu_fused(void **state)
+{
+    static const char net[] = "input 1 8 8\nconv 4 kernel=3 pad=1\nrelu\nmax_pool kernel=2 stride=2\n"
+                              "conv 4 kernel=3 pad=1\ntanh\nfc 10\nsoftmax_cross_entropy\n";
+    static const char *const named[][3] = {{"conv1", "FWD", "forward"},
+                                           {"conv1", "BWD_W", "weights"},
+                                           {"max_pool1", "FWD", "forward"},
+                                           {"max_pool1", "BWD_D", "data"},
+                                           {"conv2", "FWD", "forward"},
+                                           {"conv2", "BWD_D", "data"},
+                                           {"conv2", "BWD_W", "weights"},
+                                           {"conv2", "test", "forward"},
+                                           {"tanh1", "FWD", "forward"},
+                                           {"tanh1", "BWD_D", "data"},
+                                           {"fc1", "BWD_D", "data"},
+                                           {"softmax_cross_entropy1", "FWD", "loss"},
+                                           {"softmax_cross_entropy1", "test", "loss"},
+                                           {PROFILE_IMAGES, "", "gather"},
+                                           {PROFILE_IMAGES, "test", "gather"},
+                                           {PROFILE_UPDATE, "", "sum over workers, update"}};
+    static outcome plain, profiled;
+    dataset data = small_data(TRAIN, TEST, 1, 8, 8);
+    for (int threads = 1; threads <= 3; threads += 2) {
+        const way w = {.algorithm = "fused", .net = net, .threads = threads};
+        train(&w, false, &data, &plain);
+        train(&w, true, &data, &profiled);
+        expect_same(&plain, &profiled);
+        expect_sum(&profiled);
+        for (size_t i = 0; i < sizeof named / sizeof named[0]; i++)
+            assert_true(find(&profiled, named[i][0], named[i][1], named[i][2])->seconds > 0.0);
+        if (threads > 1) find(&profiled, PROFILE_UPDATE, "", "wait for workers");
+        for (int i = 0; i < profiled.profile.count; i++)
+            assert_false(strcmp(profiled.rows[i].layer, "relu1") == 0 && strcmp(profiled.rows[i].pass, "FWD") == 0);
+    }
+    dataset_free(&data);
+}
+
 /* ---- An implementation's own trainer: that of the CPU, which here says where its time goes. */
 
 enum { LAPS = 5 };
@@ -213,7 +251,7 @@ static cnn_status own_epochs(bool profiles, const dataset *data, outcome *out, c
     assert_in_range(impl.n_algorithms, 1, 64);
     for (int i = 0; i < impl.n_algorithms; i++) {
         rows[i] = impl.algorithms[i];
-        if (profiles && rows[i].ops == CNN_TRAINS) rows[i].flags |= CNN_ALGO_PROFILES;
+        if (!profiles) rows[i].flags &= ~(uint32_t)CNN_ALGO_PROFILES;
     }
     impl.algorithms = rows;
     asked = 0;
@@ -299,8 +337,8 @@ static void test_refused(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_every_way), cmocka_unit_test(test_who_is_who),
-                                       cmocka_unit_test(test_cpu_phases), cmocka_unit_test(test_own_trainer),
-                                       cmocka_unit_test(test_refused)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_every_way),   cmocka_unit_test(test_who_is_who),
+                                       cmocka_unit_test(test_cpu_phases),  cmocka_unit_test(test_cpu_fused),
+                                       cmocka_unit_test(test_own_trainer), cmocka_unit_test(test_refused)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
