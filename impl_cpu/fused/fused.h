@@ -124,7 +124,7 @@ static inline void fused_lap_of(fused_worker *w, int layer, cnn_dir dir)
 {
     fused_lap(w, FUSED_LAP_LAYERS + CNN_DIR_COUNT * layer + (int)dir);
 }
-int fused_laps_read(cnn_trainer *t); /* into t->lap_list; and clears them. How many there are */
+int fused_profile_read(cnn_trainer *t); /* into t->lap_list; and clears them. How many there are */
 
 struct cnn_trainer {
     cpu_trainer head;

@@ -33,7 +33,7 @@ static cnn_trainer_lap lap_of(const cnn_net *net, int lap, bool test)
     return found;
 }
 
-int fused_laps_read(cnn_trainer *t)
+int fused_profile_read(cnn_trainer *t)
 {
     const int laps = fused_laps_of(t->net);
     int count = 0;

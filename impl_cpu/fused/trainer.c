@@ -218,7 +218,7 @@ static cnn_status fused_profile(cnn_context *context, cnn_trainer *t, const cnn_
                                 cnn_error *err)
 {
     (void)context, (void)err;
-    *count = fused_laps_read(t);
+    *count = fused_profile_read(t);
     *list = t->lap_list;
     return CNN_OK;
 }
