@@ -79,6 +79,12 @@ static cnn_status check_algorithms(const cnn_impl *impl, cnn_error *err)
             return CNN_FAIL(err, CNN_UNAVAILABLE,
                             "implementation %.64s: its algorithm %s trains, but there is no table trainers", impl->name,
                             a->name);
+        /* A plug-in that is older than this slot has no such flag, and is not read so far. */
+        if (a->ops == CNN_TRAINS && (a->flags & CNN_ALGO_PROFILES) != 0 && impl->trainers->profile == NULL)
+            return CNN_FAIL(err, CNN_UNAVAILABLE,
+                            "implementation %.64s: its algorithm %s has the flag CNN_ALGO_PROFILES, and its table "
+                            "trainers has no profile",
+                            impl->name, a->name);
         for (int k = 0; k < i; k++)
             if (strcmp(impl->algorithms[i].name, impl->algorithms[k].name) == 0)
                 return CNN_FAIL(err, CNN_UNAVAILABLE, "implementation %.64s has two algorithms named '%s'", impl->name,

@@ -344,6 +344,12 @@ static void a_row_that_trains_needs_its_table(void **state)
     for (size_t k = 0; k < sizeof trainers; k += sizeof some) memcpy((char *)&trainers + k, &some, sizeof some);
     impl.algorithms = &row, impl.n_algorithms = 1, impl.trainers = &trainers;
     assert_int_equal(cnn_impl_check(&impl, &err), CNN_OK);
+    trainers.profile = NULL; /* only who says so must have it */
+    assert_int_equal(cnn_impl_check(&impl, &err), CNN_OK);
+    row.flags |= CNN_ALGO_PROFILES;
+    assert_int_equal(cnn_impl_check(&impl, &err), CNN_UNAVAILABLE);
+    assert_message(err,
+                   "cpu: its algorithm steps has the flag CNN_ALGO_PROFILES, and its table trainers has no profile");
     impl.trainers = NULL;
     assert_int_equal(cnn_impl_check(&impl, &err), CNN_UNAVAILABLE);
     assert_message(err, "cpu: its algorithm steps trains, but there is no table trainers");
