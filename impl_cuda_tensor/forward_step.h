@@ -39,19 +39,16 @@ __device__ inline void load_boxes_rows(uint32_t (&a)[HIGH][16], uint32_t box, co
 }
 
 /* In f32. Each step's sum is drained at once: where sums under way are read in a later round, the compiler makes the
- * products wait for one another. `base`: rows of the thread's pixels, and `offset` behind them; `tile`: descriptor of
- * the weights. */
-template <int SOURCE, int HIGH, int WIDE>
-__device__ inline void add_step_f32(const lane_place &l, uint32_t rows, const int32_t (&base)[HIGH][2], int32_t offset,
-                                    uint64_t tile, float (&sum)[HIGH * WIDE / 2])
+ * products wait for one another. load(u, a) reads a[u] at least, before u's products; `tile`: descriptor of B. */
+template <int HIGH, int WIDE, typename LOAD>
+__device__ inline void add_products_f32(const LOAD &load, uint64_t tile, float (&sum)[HIGH * WIDE / 2])
 {
     constexpr int N = WIDE / 2;
     float step[HIGH][N];
     uint32_t a[HIGH][16], low[HIGH][16];
-    if constexpr (SOURCE == CUTENSOR_PLANES) load_planes<HIGH>(a, rows, l);
 #pragma unroll
     for (int u = 0; u < HIGH; u++) {
-        if constexpr (SOURCE != CUTENSOR_PLANES) load_rows(a[u], rows, base[u][0] + offset, base[u][1] + offset, l.t);
+        load(u, a);
 #pragma unroll
         for (int i = 0; i < 16; i++) low[u][i] = low_part(a[u][i]), a[u][i] = high_part(a[u][i]);
         products_begin();
@@ -79,6 +76,19 @@ __device__ inline void add_step_f32(const lane_place &l, uint32_t rows, const in
         pin(a[u]);
         pin(low[u]);
     }
+}
+/* `base`: rows of the thread's pixels, and `offset` behind them; `tile`: the weights. */
+template <int SOURCE, int HIGH, int WIDE>
+__device__ inline void add_step_f32(const lane_place &l, uint32_t rows, const int32_t (&base)[HIGH][2], int32_t offset,
+                                    uint64_t tile, float (&sum)[HIGH * WIDE / 2])
+{
+    const auto load = [&](int u, uint32_t(&a)[HIGH][16]) {
+        if constexpr (SOURCE != CUTENSOR_PLANES)
+            load_rows(a[u], rows, base[u][0] + offset, base[u][1] + offset, l.t);
+        else if (u == 0)
+            load_planes<HIGH>(a, rows, l);
+    };
+    add_products_f32<HIGH, WIDE>(load, tile, sum);
 }
 
 /* ---- In TF32 */

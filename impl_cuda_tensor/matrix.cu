@@ -12,6 +12,7 @@
  * Work: a block takes every so many-th tile, and loads the next one's boxes while it stores. Of BWD_W, whose tiles are
  * few, blocks share a tile's pixels, and add_splits() adds up what they leave, in order: the same bits in every run. */
 #include "impl_cuda_tensor/matrix_store.h"
+#include "impl_cuda_tensor/splits.h"
 #include "impl_cuda_tensor/tensor_map.h"
 
 namespace
@@ -147,12 +148,8 @@ cnn_status run(cuda_context *c, const cutensor_matrix &g, const cutensor_matrice
     if (!weights) return launch<T, R, CNN_FWD>(c, g, m, o, err);
     status = launch<T, float, CNN_BWD_W>(c, g, m, o, err);
     if (status != CNN_OK) return status;
-    const int32_t fours = static_cast<int32_t>(static_cast<int64_t>(g.m) * g.n / 4);
-    cuda_shape shape = {"add_splits", dim3(static_cast<unsigned>((fours + FOURS - 1) / FOURS)), dim3(FOURS * PARTS),
-                        sizeof(float4) * FOURS * PARTS};
-    shape.overlaps = true;
-    return cuda_launch(c, shape, err, add_splits<R>, fours, g.splits, static_cast<const float *>(o.partials),
-                       static_cast<R *>(o.out), g.add);
+    return run_splits(c, static_cast<int64_t>(g.m) * g.n, g.splits, o.partials, static_cast<R *>(o.out), g.add != 0,
+                      err);
 }
 
 } // namespace

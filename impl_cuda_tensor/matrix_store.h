@@ -73,38 +73,6 @@ __device__ inline void store_partials(const cutensor_matrix &g, float *partials,
     }
 }
 
-/* ---- dw from the splits' sums: a part of the threads adds every 8th split's, then the parts are added up. */
-enum { FOURS = 32, PARTS = 8 };
-template <typename R>
-__global__ void add_splits(int32_t fours, int32_t splits, const float *partials, R *dw, int32_t add)
-{
-    CUDA_DYNAMIC_SHARED(float4, kept);
-    const int32_t lane = static_cast<int32_t>(threadIdx.x) % FOURS, part = static_cast<int32_t>(threadIdx.x) / FOURS;
-    const int32_t four = static_cast<int32_t>(blockIdx.x) * FOURS + lane;
-    float4 sum = {0, 0, 0, 0};
-    wait_for_previous();
-    if (four < fours) {
-        const float4 *from = reinterpret_cast<const float4 *>(partials) + four;
-#pragma unroll 8
-        for (int32_t s = part; s < splits; s += PARTS) {
-            const float4 v = __ldcg(from + static_cast<size_t>(s) * static_cast<size_t>(fours));
-            sum.x += v.x, sum.y += v.y, sum.z += v.z, sum.w += v.w;
-        }
-    }
-    kept[part * FOURS + lane] = sum;
-    __syncthreads();
-    if (part != 0 || four >= fours) return;
-    for (int32_t i = 1; i < PARTS; i++) {
-        const float4 v = kept[i * FOURS + lane];
-        sum.x += v.x, sum.y += v.y, sum.z += v.z, sum.w += v.w;
-    }
-    R *to = dw + 4 * static_cast<size_t>(four);
-    cuda_put(to, sum.x, add != 0);
-    cuda_put(to + 1, sum.y, add != 0);
-    cuda_put(to + 2, sum.z, add != 0);
-    cuda_put(to + 3, sum.w, add != 0);
-}
-
 } // namespace
 
 #endif

@@ -12,15 +12,16 @@ static bool is_product(const cnn_conv_desc *d)
            !cnn_is_half(cnn_part_dtype(d->t.dtype, CNN_PART_FACTOR));
 }
 
-/* Copies want rows of channels, or an image's pixels, in 16 bytes. Of NCHW, by the problem, where images have no more
- * than a third of positions without a pixel. */
+/* Copies want rows of channels, or an image's pixels, in 16 bytes. BWD_W copies both tensors, and stores channels in
+ * pairs. Of NCHW, by the problem, where images have no more than a third of positions without a pixel. */
 int32_t cutensor_boxes_of(const int64_t *knobs, const cnn_conv_desc *d, cnn_dir dir)
 {
-    const int64_t wish = knobs[CUTENSOR_KNOB_MATRIX], channels = dir == CNN_FWD ? d->ic : d->oc, plane = d->ih * d->iw;
-    if (wish == 0 || dir == CNN_BWD_W || !is_product(d) || !cutensor_can_map()) return CUTENSOR_PATCHES;
+    const int64_t wish = knobs[CUTENSOR_KNOB_MATRIX], plane = d->ih * d->iw, both = d->ic | d->oc;
+    const int64_t channels = dir == CNN_FWD ? d->ic : dir == CNN_BWD_D ? d->oc : both;
+    if (wish == 0 || !is_product(d) || !cutensor_can_map()) return CUTENSOR_PATCHES;
     if (d->t.layout == CNN_NHWC || plane == 1) return channels % 4 == 0 ? CUTENSOR_ROWS : CUTENSOR_PATCHES;
-    const bool filled = cutensor_positions(plane) * 3 <= plane * 4;
-    return plane % 4 == 0 && (filled || wish == 1) ? CUTENSOR_PLANES : CUTENSOR_PATCHES;
+    const bool filled = cutensor_positions(plane) * 3 <= plane * 4, pairs = dir != CNN_BWD_W || both % 2 == 0;
+    return plane % 4 == 0 && pairs && (filled || wish == 1) ? CUTENSOR_PLANES : CUTENSOR_PATCHES;
 }
 
 enum { PRODUCTS_A_CLOCK = 820 }; /* of the 1024 that there are: assumed */

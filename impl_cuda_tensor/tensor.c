@@ -130,6 +130,9 @@ static cnn_status run_weights(cuda_context *c, const cnn_plan *plan, const cnn_w
         matrix.add = args->beta != 0;
         return cutensor_matrix_run(c, &matrix, plan->problem.u.type.dtype, &matrices, err);
     }
+    if (m->is_product)
+        return cutensor_product_run(c, &m->product, args->x, args->dy, (float *)partials, args->dw, args->beta != 0,
+                                    err);
     const cnn_status status = cutensor_gradient_run(c, m, args->x, args->dy, partials, err);
     return status == CNN_OK ? cutensor_sum_run(c, m, partials, args->dw, flip, args->beta != 0, err) : status;
 }

@@ -147,11 +147,25 @@ typedef struct cutensor_matrix {
     int32_t has_bias, add;        /* add: BWD_W's beta */
 } cutensor_matrix;
 
+/* ---- gradient_boxes.cu: BWD_W of one tap of f32. A is the factor with m channels, x or dy, B the other one. */
+typedef struct cutensor_product {
+    int32_t source, parts, a_is_x; /* CUTENSOR_ROWS or CUTENSOR_PLANES */
+    int32_t m, n;                  /* channels of A and of B; m >= n */
+    int32_t images, plane;         /* ROWS: all pixels are one image's */
+    int32_t high, wide;            /* of a tile, in channels of A and of B */
+    int32_t across, tiles;         /* tiles side by side; all */
+    int32_t steps, splits;         /* steps of 32 pixels of an image; the blocks that share a tile's */
+    int32_t depth, shared_bytes;   /* steps under way */
+    cutensor_divisor by_image_steps;
+} cutensor_product;
+
 typedef struct cutensor_plan {
-    bool is_few;    /* then only `few` counts, and `bias` */
-    bool is_matrix; /* then only `matrix`, and `bias` */
+    bool is_few;     /* then only `few` counts, and `bias` */
+    bool is_matrix;  /* then only `matrix`, and `bias` */
+    bool is_product; /* then only `product`, and `bias` */
     cutensor_few few;
     cutensor_matrix matrix;
+    cutensor_product product;
     cutensor_forward forward;
     cutensor_weights weights;
     cutensor_gradient gradient;
@@ -170,6 +184,8 @@ bool cutensor_strip_window(const int64_t *knobs, const cnn_conv_desc *, cutensor
 bool cutensor_plan_gradient_strip(const cuda_context *, const cnn_request *, const cnn_conv_desc *, cutensor_plan *);
 /* plan_matrix.c: false where it is no product of matrices, or is better off as others are. */
 bool cutensor_plan_matrix(const cuda_context *, const cnn_request *, const cnn_conv_desc *, cutensor_plan *);
+/* plan_gradient_boxes.c: false where it is no BWD_W of boxes. */
+bool cutensor_plan_product(const cuda_context *, const cnn_request *, const cnn_conv_desc *, cutensor_product *);
 /* plan_boxes.c: whether pixels come as boxes, and of NHWC or NCHW. */
 int32_t cutensor_boxes_of(const int64_t *knobs, const cnn_conv_desc *, cnn_dir);
 /* Whether all weights stay in shared memory: where they fit, and (by the problem) in fewer clocks than `cost`. Sets
@@ -201,6 +217,9 @@ typedef struct cutensor_matrices {
 } cutensor_matrices;
 cnn_status cutensor_matrix_run(cuda_context *, const cutensor_matrix *, cnn_dtype, const cutensor_matrices *,
                                cnn_error *);
+/* `partials` have room for `splits` times dw. */
+cnn_status cutensor_product_run(cuda_context *, const cutensor_product *, const void *x, const void *dy,
+                                float *partials, float *dw, bool add, cnn_error *);
 /* tensor_map.cu: whether the driver makes maps of tensors. */
 bool cutensor_can_map(void);
 cnn_status cutensor_weights_strip_run(cuda_context *, const cutensor_weights *, const void *w, void *to, void *flags,

@@ -73,6 +73,15 @@ for math in '' '--math tf32'; do
 done
 verified 4 --op conv --dir FWD,BWD_D --layout all --problem mb5ic40ih2oc36kh1 --check exact,bound,memory --set cuda_tensor.matrix=1
 
+# Its BWD_W: x or dy with more channels, one tile and several, fewer blocks than tiles, shared steps and not; channels that no copy takes.
+for math in '' '--math tf32'; do
+    verified 4 --op conv --dir BWD_W --layout all --problem mb3ic72ih10oc40kh1 --problem mb3ic36ih8oc76kh1 $math "${check[@]},determinism"
+    verified 4 --op conv --dir BWD_W --layout all --problem mb1ic264ih10oc72kh1 --problem mb5ic40ih4oc136kh1 $math --check exact,bound --set cuda_tensor.matrix=1
+    verified 4 --op conv --dir BWD_W --layout all --problem mb3ic33ih8oc66kh1 --problem mb3ic36ih7oc38kh1 $math --check exact,bound
+    EMULATED_CUDA_FAULT=multiprocessors=1 verified 2 --op conv --dir BWD_W --layout all --problem mb2ic132ih8oc132kh1 $math --check exact,bound
+    verified 1 --op fc --dir BWD_W --problem mb130ic8ih3oc72 $math --check exact,bound,memory
+done
+
 # A patch for all taps or one a tap, tiles whole or in pieces, each tile: the same numbers.
 for knobs in patch=0,split=0 patch=1,split=1,tile=2 patch=0,split=1,tile=3; do
     set=()

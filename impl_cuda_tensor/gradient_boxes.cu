@@ -1,0 +1,242 @@
+/* gradient_boxes.cu: BWD_W of f32 kernels of one tap that stands where its output pixel does, as a product of matrices
+ * dw[oc][ic] = sum over pixels of dy[pixel][oc] * x[pixel][ic].
+ *
+ * Idea: gradient.cu copies 4 bytes a thread where pixels lie side by side (NCHW), and both factors pass through it one
+ * tap at a time. Here one thread names boxes of 32 pixels, which the hardware copies, as in forward_boxes.cu. wgmma
+ * takes TF32 along its rows only, and both factors' sums go over pixels. So the factor with more channels (A) passes
+ * through registers, and two warps lay out the other one (B), in its two parts, which both warpgroups then share.
+ *
+ * Work: a tile is HIGH channels of A by WIDE of B. Blocks share its pixels, and add_splits() adds up what they leave,
+ * in order: the same bits in every run. */
+#include "impl_cuda_tensor/forward_step.h"
+#include "impl_cuda_tensor/gradient_boxes_load.h"
+#include "impl_cuda_tensor/splits.h"
+
+namespace
+{
+
+/* ---- A: a thread's rows, as channels of the tile. U: products of 64 rows of a warpgroup. */
+
+/* Row lane/4 + 8*h of the warp's 16, of product u. ROWS: a thread's rows are neighbours, which it reads together.
+ * PLANES: threads that read together have every other channel, so that they meet at no bank. */
+template <int SOURCE, int U> __device__ inline int32_t channel_of(const lane_place &l, int32_t u, int32_t h)
+{
+    const int32_t g = static_cast<int32_t>(threadIdx.x >> 2 & 7);
+    if constexpr (SOURCE == CUTENSOR_ROWS) return ((l.warpgroup * 4 + l.warp) * 8 + g) * 2 * U + 2 * u + h;
+    return (l.warpgroup * U + u) * 64 + l.warp * 16 + h * 8 + (g < 4 ? 2 * g : 2 * g - 7);
+}
+
+/* 32 pixels, as A of four products: of each 8 pixels thread t has 2t and the next. */
+template <int SOURCE, int U>
+__device__ inline void load_channels(uint32_t (&a)[U][16], uint32_t boxes, const lane_place &l)
+{
+    if constexpr (SOURCE == CUTENSOR_PLANES) {
+#pragma unroll
+        for (int32_t i = 0; i < U * 2 * 4; i++) {
+            const int32_t u = i >> 3, h = i >> 2 & 1, j = i & 3, row = channel_of<SOURCE, U>(l, u, h);
+            const int32_t place = (2 * j + (l.t >> 1)) ^ (row & 7);
+            load2(a[u][4 * j + h], a[u][4 * j + 2 + h],
+                  boxes + static_cast<uint32_t>(row * 128 + place * 16 + (l.t & 1) * 8));
+        }
+    } else {
+        const int32_t first = channel_of<SOURCE, U>(l, 0, 0);
+        const uint32_t box = boxes + static_cast<uint32_t>((first >> 5) * 4096 + (first & 3) * 4);
+#pragma unroll
+        for (int32_t i = 0; i < 8; i++) {
+            const int32_t pixel = 8 * (i >> 1) + 2 * l.t + (i & 1), place = (first >> 2 & 7) ^ (pixel & 7);
+            uint32_t v[2 * U];
+            load_words(v, box + static_cast<uint32_t>(pixel * 128 + place * 16));
+#pragma unroll
+            for (int32_t k = 0; k < 2 * U; k++) a[k >> 1][4 * (i >> 1) + 2 * (i & 1) + (k & 1)] = v[k];
+        }
+    }
+}
+
+/* ---- Two warpgroups that multiply */
+
+template <int SOURCE, int PARTS, int U, int WIDE> struct product_walk {
+    static constexpr int32_t STEP = (U * 128 + WIDE) * CUTENSOR_ROW_BYTES, TILE = WIDE * CUTENSOR_ROW_BYTES * PARTS;
+    ring_place ring, tile;
+
+    /* This step's A; then its boxes are free, and its tile of B is there. */
+    __device__ inline void load(const product_block &b, const lane_place &l, uint32_t (&a)[U][16])
+    {
+        barrier_wait(b.full + 8 * ring.at, ring.parity);
+        load_channels<SOURCE, U>(a, b.steps + static_cast<uint32_t>(ring.at * STEP), l);
+        __syncwarp();
+        if ((threadIdx.x & 31) == 0) barrier_arrive(b.free + 8 * ring.at);
+        barrier_wait(b.tile_full + 8 * tile.at, tile.parity);
+    }
+    __device__ inline uint64_t descriptor(const product_block &b) const
+    {
+        return tile_descriptor(b.tiles + static_cast<uint32_t>(tile.at * TILE));
+    }
+    __device__ inline void next(int32_t depth)
+    {
+        ring.next(depth);
+        tile.next(PRODUCT_TILES);
+    }
+};
+
+template <int SOURCE, int U, int WIDE>
+__device__ inline void multiply_f32(const cutensor_product &g, const product_block &b, const lane_place &l,
+                                    float (&sum)[U * WIDE / 2])
+{
+    product_walk<SOURCE, 2, U, WIDE> walk = {{0, 0}, {0, 0}};
+#pragma unroll
+    for (int i = 0; i < U * WIDE / 2; i++) sum[i] = 0;
+    for (int32_t step = b.first; step < b.last; step++) {
+        const auto load = [&](int u, uint32_t(&a)[U][16]) {
+            if (u == 0) walk.load(b, l, a);
+        };
+        add_products_f32<U, WIDE>(load, walk.descriptor(b), sum);
+        if ((threadIdx.x & 31) == 0) barrier_arrive(b.tile_free + 8 * walk.tile.at);
+        walk.next(g.depth);
+    }
+}
+
+/* TF32: the next pixels are read while the products of the last ones run. */
+template <int SOURCE, int U, int WIDE>
+__device__ inline void multiply_once(const cutensor_product &g, const product_block &b, const lane_place &l,
+                                     float (&sum)[U * WIDE / 2])
+{
+    constexpr int N = WIDE / 2;
+    product_walk<SOURCE, 1, U, WIDE> walk = {{0, 0}, {0, 0}};
+    under_way<U, WIDE> all;
+    all.begin();
+    uint32_t before = 0;
+    for (int32_t step = b.first; step < b.last; step++) {
+        uint32_t next[U][16];
+        walk.load(b, l, next);
+        all.end();
+        if (step > b.first && (threadIdx.x & 31) == 0) barrier_arrive(before);
+        all.add(next, walk.descriptor(b));
+        before = b.tile_free + 8 * walk.tile.at;
+        walk.next(g.depth);
+    }
+    all.end();
+#pragma unroll
+    for (int i = 0; i < U * N; i++) sum[i] = all.sum[i / N][i % N];
+}
+
+/* ---- Sums as dw */
+
+/* A's channels are dw's rows: two neighbours of a row a store. */
+template <int SOURCE, int U, int WIDE>
+__device__ inline void store_rows_of_a(const cutensor_product &g, const product_block &b, const lane_place &l,
+                                       float *dw, const float (&sum)[U * WIDE / 2])
+{
+#pragma unroll
+    for (int r = 0; r < 2 * U; r++) {
+        const int32_t m = b.m + channel_of<SOURCE, U>(l, r >> 1, r & 1);
+        float *row = dw + static_cast<size_t>(m < g.m ? m : 0) * static_cast<size_t>(g.n) + b.n;
+#pragma unroll
+        for (int i = 0; i < WIDE / 8; i++) {
+            const int32_t n = 8 * i + 2 * l.t;
+            if (m < g.m && b.n + n < g.n) store_global<2>(row + n, &sum[(r >> 1) * WIDE / 2 + 4 * i + 2 * (r & 1)]);
+        }
+    }
+}
+
+/* A's channels are dw's columns: ROWS: a thread's rows are neighbours there; PLANES: those of 8 threads are. */
+template <int SOURCE, int U, int WIDE>
+__device__ inline void store_columns_of_a(const cutensor_product &g, const product_block &b, const lane_place &l,
+                                          float *dw, const float (&sum)[U * WIDE / 2])
+{
+#pragma unroll
+    for (int i = 0; i < WIDE / 4; i++) {
+        const int32_t n = b.n + 8 * (i >> 1) + 2 * l.t + (i & 1);
+        float *row = dw + static_cast<size_t>(n < g.n ? n : 0) * static_cast<size_t>(g.m);
+        float v[2 * U];
+#pragma unroll
+        for (int r = 0; r < 2 * U; r++) v[r] = sum[(r >> 1) * WIDE / 2 + 4 * (i >> 1) + 2 * (r & 1) + (i & 1)];
+        if constexpr (SOURCE == CUTENSOR_ROWS) {
+            const int32_t m = b.m + channel_of<SOURCE, U>(l, 0, 0);
+            if (n < g.n && m < g.m) store_global<2 * U>(row + m, v);
+        } else {
+#pragma unroll
+            for (int r = 0; r < 2 * U; r++) {
+                const int32_t m = b.m + channel_of<SOURCE, U>(l, r >> 1, r & 1);
+                if (n < g.n && m < g.m) row[m] = v[r];
+            }
+        }
+    }
+}
+
+template <int SOURCE, int PARTS, int U, int WIDE>
+__device__ inline void multiply_product(const cutensor_product &g, const product_block &b, float *partials)
+{
+    const lane_place l = lane_of(static_cast<int32_t>(threadIdx.x));
+    float *dw = partials + static_cast<size_t>(b.split) * static_cast<size_t>(g.m) * static_cast<size_t>(g.n);
+    float sum[U * WIDE / 2];
+    if constexpr (PARTS == 2)
+        multiply_f32<SOURCE, U, WIDE>(g, b, l, sum);
+    else
+        multiply_once<SOURCE, U, WIDE>(g, b, l, sum);
+    if (g.a_is_x)
+        store_columns_of_a<SOURCE, U, WIDE>(g, b, l, dw, sum);
+    else
+        store_rows_of_a<SOURCE, U, WIDE>(g, b, l, dw, sum);
+}
+
+template <int SOURCE, int PARTS, int U, int WIDE>
+__global__ void __launch_bounds__(PRODUCT_THREADS, 1)
+    gradient_of_boxes(const cutensor_product g, const __grid_constant__ tensor_map map_a,
+                      const __grid_constant__ tensor_map map_b, float *partials)
+{
+    const product_block b = open_product<PARTS, U * 128, WIDE>(g);
+    const int32_t thread = static_cast<int32_t>(threadIdx.x);
+    if (thread < PRODUCT_MULTIPLIERS) {
+        REGISTERS_MORE(224);
+        multiply_product<SOURCE, PARTS, U, WIDE>(g, b, partials);
+    } else {
+        REGISTERS_LESS(56);
+        if (thread < PRODUCT_LOADER)
+            make_tiles<SOURCE, PARTS, U * 128, WIDE>(g, b, thread - PRODUCT_MULTIPLIERS);
+        else if (thread == PRODUCT_LOADER)
+            load_pixels<SOURCE, U * 128, WIDE>(g, b, map_a, map_b);
+    }
+    next_may_start();
+}
+
+/* ---- Launching */
+
+cnn_status map_factor(const cutensor_product &g, const void *factor, int32_t channels, int32_t box, tensor_map *map,
+                      cnn_error *err)
+{
+    const tensor_sizes rows = {1, 1, g.plane, 2 * channels}, planes = {1, g.images, channels, 2 * g.plane};
+    return g.source == CUTENSOR_ROWS ? map_images(factor, &rows, CUTENSOR_BOX_PIXELS, map, err)
+                                     : map_images(factor, &planes, box, map, err);
+}
+
+template <int SOURCE>
+cnn_status launch_product(cuda_context *c, const cutensor_product &g, const void *a, const void *b, float *partials,
+                          cnn_error *err)
+{
+    const cuda_shape shape = {"gradient_of_boxes", dim3(static_cast<unsigned>(g.tiles * g.splits)),
+                              dim3(PRODUCT_THREADS), static_cast<size_t>(g.shared_bytes)};
+    tensor_map map_a, map_b;
+    cnn_status status = map_factor(g, a, g.m, g.high, &map_a, err);
+    if (status == CNN_OK) status = map_factor(g, b, g.n, g.wide, &map_b, err);
+    if (status != CNN_OK) return status;
+#define TILE(PARTS, U, WIDE)                                                                                           \
+    if (g.parts == PARTS && g.high == U * 128 && g.wide == WIDE)                                                       \
+        return cuda_launch(c, shape, err, gradient_of_boxes<SOURCE, PARTS, U, WIDE>, g, map_a, map_b, partials);
+#include "impl_cuda_tensor/gradient_tiles.inc"
+#undef TILE
+    return CNN_FAIL(err, CNN_INTERNAL, "no kernel of %d by %d channels with %d parts", g.high, g.wide, g.parts);
+}
+
+} // namespace
+
+cnn_status cutensor_product_run(cuda_context *c, const cutensor_product *g, const void *x, const void *dy,
+                                float *partials, float *dw, bool add, cnn_error *err)
+{
+    const bool alone = g->splits == 1 && !add; /* the only sums are dw */
+    const void *a = g->a_is_x ? x : dy, *b = g->a_is_x ? dy : x;
+    float *to = alone ? dw : partials;
+    const cnn_status status = g->source == CUTENSOR_ROWS ? launch_product<CUTENSOR_ROWS>(c, *g, a, b, to, err)
+                                                         : launch_product<CUTENSOR_PLANES>(c, *g, a, b, to, err);
+    if (status != CNN_OK || alone) return status;
+    return run_splits(c, static_cast<int64_t>(g->m) * g->n, g->splits, partials, dw, add, err);
+}

@@ -1,0 +1,156 @@
+/* gradient_boxes_load.h: a block of gradient_boxes.cu, its share of the work, and the warps that load for it (C++). */
+#ifndef IMPL_CUDA_TENSOR_GRADIENT_BOXES_LOAD_H
+#define IMPL_CUDA_TENSOR_GRADIENT_BOXES_LOAD_H
+
+#include "impl_cuda_tensor/gradient_boxes.h"
+#include "impl_cuda_tensor/tensor_map.h"
+#include "impl_cuda_tensor/window.h"
+
+namespace
+{
+
+struct product_block {
+    uint32_t steps, tiles;            /* boxes as they come; B's tiles */
+    uint32_t full, free;              /* of a step's boxes */
+    uint32_t tile_full, tile_free;    /* of a tile of B */
+    int32_t m, n, split, first, last; /* its tile's first channels of A and of B; its steps */
+};
+
+template <int PARTS, int HIGH, int WIDE> __device__ inline product_block open_product(const cutensor_product &g)
+{
+    product_block b;
+    const int32_t unit = static_cast<int32_t>(blockIdx.x);
+    const int32_t split = unit / g.tiles, tile = unit - split * g.tiles, line = tile / g.across;
+    b.m = line * HIGH;
+    b.n = (tile - line * g.across) * WIDE;
+    b.split = split;
+    b.first = static_cast<int32_t>(static_cast<int64_t>(split) * g.steps / g.splits);
+    b.last = static_cast<int32_t>((static_cast<int64_t>(split) + 1) * g.steps / g.splits);
+    b.steps = first_address();
+    b.tiles = b.steps + static_cast<uint32_t>(g.depth * (HIGH + WIDE) * CUTENSOR_ROW_BYTES);
+    b.full = b.tiles + PRODUCT_TILES * WIDE * CUTENSOR_ROW_BYTES * PARTS;
+    b.free = b.full + PRODUCT_STEPS * 8;
+    b.tile_full = b.free + PRODUCT_STEPS * 8;
+    b.tile_free = b.tile_full + PRODUCT_TILES * 8;
+    if (threadIdx.x == 0) {
+        for (uint32_t i = 0; i < static_cast<uint32_t>(g.depth); i++) {
+            barrier_init(b.full + 8 * i, 1);
+            barrier_init(b.free + 8 * i, (PRODUCT_MULTIPLIERS + PRODUCT_SPLITTERS) / 32);
+        }
+        for (uint32_t i = 0; i < PRODUCT_TILES; i++) {
+            barrier_init(b.tile_full + 8 * i, PRODUCT_SPLITTERS);
+            barrier_init(b.tile_free + 8 * i, PRODUCT_MULTIPLIERS / 32);
+        }
+        barriers_are_made();
+    }
+    __syncthreads();
+    return b;
+}
+
+/* ---- One thread that loads */
+
+/* 32 pixels of N channels from this one on. ROWS: boxes of 32 channels, a pixel a row. PLANES: a box, a channel a row.
+ * Maps count numbers of 16 bits, two to one of f32. */
+template <int SOURCE, int N>
+__device__ inline void copy_pixels(const tensor_map &map, uint32_t to, int32_t n, int32_t pixel, int32_t channel,
+                                   uint32_t full)
+{
+    if constexpr (SOURCE == CUTENSOR_PLANES)
+        copy_line(to, map, 0, n, channel, 2 * pixel, full);
+    else {
+#pragma unroll
+        for (int32_t i = 0; i < N / 32; i++)
+            copy_line(to + i * 32 * CUTENSOR_ROW_BYTES, map, 0, 0, pixel, 2 * (channel + 32 * i), full);
+    }
+}
+
+template <int SOURCE, int HIGH, int WIDE>
+__device__ inline void load_pixels(const cutensor_product &g, const product_block &b, const tensor_map &map_a,
+                                   const tensor_map &map_b)
+{
+    constexpr int32_t STEP = (HIGH + WIDE) * CUTENSOR_ROW_BYTES;
+    ring_place ring = {0, 1};
+    for (int32_t step = b.first; step < b.last; step++) {
+        const uint32_t full = b.full + 8 * ring.at, to = b.steps + static_cast<uint32_t>(ring.at * STEP);
+        const int32_t n = divided(step, g.by_image_steps);
+        const int32_t pixel = (step - n * g.by_image_steps.d) * CUTENSOR_BOX_PIXELS;
+        barrier_wait(b.free + 8 * ring.at, ring.parity);
+        barrier_expect(full, STEP);
+        copy_pixels<SOURCE, HIGH>(map_a, to, n, pixel, b.m, full);
+        copy_pixels<SOURCE, WIDE>(map_b, to + HIGH * CUTENSOR_ROW_BYTES, n, pixel, b.n, full);
+        ring.next(g.depth);
+    }
+}
+
+/* ---- Two warps that make tiles of B: a channel a row, its 32 pixels in A's order */
+
+/* Of 8 pixels, which one stands at place i: factor t of a product is pixel 2t, factor t+4 the next. */
+__device__ inline constexpr int32_t pixel_at_place(int32_t i) { return 2 * (i & 3) | i >> 2; }
+
+/* Pixels 8j to 8j+7 of a channel. */
+template <int SOURCE> __device__ inline void read_channel(uint32_t (&v)[8], uint32_t boxes, int32_t channel, int32_t j)
+{
+    if constexpr (SOURCE == CUTENSOR_PLANES) {
+#pragma unroll
+        for (int32_t i = 0; i < 2; i++) {
+            uint32_t four[4];
+            load4(four, boxes + static_cast<uint32_t>(channel * 128 + (((2 * j + i) ^ (channel & 7)) << 4)));
+#pragma unroll
+            for (int32_t e = 0; e < 4; e++) v[4 * i + e] = four[e];
+        }
+    } else {
+        const uint32_t box = boxes + static_cast<uint32_t>((channel >> 5) * 4096 + (channel & 3) * 4);
+#pragma unroll
+        for (int32_t p = 0; p < 8; p++)
+            v[p] =
+                *at_address<uint32_t>(box + static_cast<uint32_t>((8 * j + p) * 128 + (((channel >> 2 & 7) ^ p) << 4)));
+    }
+}
+
+template <int PARTS, int WIDE>
+__device__ inline void write_channel(const uint32_t (&v)[8], uint32_t tile, int32_t channel, int32_t j)
+{
+#pragma unroll
+    for (int32_t i = 0; i < 2; i++) {
+        const uint32_t to = tile + static_cast<uint32_t>(channel * 128 + (((2 * j + i) ^ (channel & 7)) << 4));
+        uint32_t four[4];
+#pragma unroll
+        for (int32_t e = 0; e < 4; e++) four[e] = high_part(v[pixel_at_place(4 * i + e)]);
+        store4(to, four);
+        if constexpr (PARTS == 2) {
+#pragma unroll
+            for (int32_t e = 0; e < 4; e++) four[e] = low_part(v[pixel_at_place(4 * i + e)]);
+            store4(to + WIDE * 128, four);
+        }
+    }
+}
+
+template <int SOURCE, int PARTS, int HIGH, int WIDE>
+__device__ inline void make_tiles(const cutensor_product &g, const product_block &b, int32_t thread)
+{
+    ring_place ring = {0, 0}, tile = {0, 1};
+    for (int32_t step = b.first; step < b.last; step++) {
+        const uint32_t boxes = b.steps + static_cast<uint32_t>((ring.at * (HIGH + WIDE) + HIGH) * CUTENSOR_ROW_BYTES);
+        const uint32_t to = b.tiles + static_cast<uint32_t>(tile.at * WIDE * CUTENSOR_ROW_BYTES * PARTS);
+        barrier_wait(b.full + 8 * ring.at, ring.parity);
+        barrier_wait(b.tile_free + 8 * tile.at, tile.parity);
+#pragma unroll
+        for (int32_t channel = thread; channel < WIDE; channel += PRODUCT_SPLITTERS)
+#pragma unroll
+            for (int32_t j = 0; j < 4; j++) {
+                uint32_t v[8];
+                read_channel<SOURCE>(v, boxes, channel, j);
+                write_channel<PARTS, WIDE>(v, to, channel, j);
+            }
+        stores_to_products();
+        barrier_arrive(b.tile_full + 8 * tile.at);
+        __syncwarp();
+        if ((thread & 31) == 0) barrier_arrive(b.free + 8 * ring.at);
+        ring.next(g.depth);
+        tile.next(PRODUCT_TILES);
+    }
+}
+
+} // namespace
+
+#endif

@@ -1,0 +1,85 @@
+/* plan_gradient_boxes.c: BWD_W of one tap of f32 as a product of boxes (gradient_boxes.cu): tiles, and who shares them.
+ */
+#include "impl_cuda_tensor/gradient_boxes.h"
+#include "impl_cuda_tensor/plan.h"
+
+typedef struct tile_row {
+    int parts, high, wide;
+} tile_row;
+static const tile_row tile_rows[] = {
+#define TILE(PARTS, U, WIDE) {PARTS, (U)*128, WIDE},
+#include "gradient_tiles.inc"
+#undef TILE
+};
+
+/* The factor with more channels is A. */
+static cutensor_product product_of(const cnn_conv_desc *d, int32_t source)
+{
+    const bool planes = source == CUTENSOR_PLANES, a_is_x = d->ic > d->oc;
+    cutensor_product g = {.source = source,
+                          .parts = d->t.math == CNN_MATH_TF32 ? 1 : 2,
+                          .a_is_x = a_is_x,
+                          .m = (int32_t)(a_is_x ? d->ic : d->oc),
+                          .n = (int32_t)(a_is_x ? d->oc : d->ic),
+                          .images = planes ? (int32_t)d->mb : 1,
+                          .plane = (int32_t)(d->oh * d->ow * (planes ? 1 : d->mb))};
+    const int64_t image_steps = ceil_div(g.plane, CUTENSOR_BOX_PIXELS);
+    g.by_image_steps = cutensor_divide_by(image_steps);
+    g.steps = (int32_t)(image_steps * g.images);
+    return g;
+}
+
+static void put_tile(const tile_row *t, int64_t room, cutensor_product *g)
+{
+    const int32_t step = product_step_bytes(t->high, t->wide), fixed = product_fixed_bytes(t->wide, g->parts);
+    g->high = t->high;
+    g->wide = t->wide;
+    g->across = (int32_t)ceil_div(g->n, t->wide);
+    g->tiles = (int32_t)(ceil_div(g->m, t->high) * g->across);
+    g->depth = (int32_t)smaller(PRODUCT_STEPS, (room - fixed) / step);
+    g->shared_bytes = fixed + g->depth * step;
+}
+
+enum { PRODUCTS_A_CLOCK = 820, BYTES_A_CLOCK = 26, BYTES_ALONE = 64, BLOCK_CLOCKS = 2500 };
+
+/* Clocks of the busiest multiprocessor (estimated, not measured): a step takes its products, or its bytes, at the rate
+ * of cutensor_boxes_cost(); a block begins and ends; its sums are written, and read once more. */
+static double product_cost(const cutensor_product *g, int64_t sms)
+{
+    const int64_t blocks = (int64_t)g->tiles * g->splits;
+    const double busy = (double)smaller(blocks, sms), all = BYTES_A_CLOCK * (double)sms, rate = all / busy;
+    const double products = (double)g->high * g->wide * 32 * (g->parts == 2 ? 3 : 1) / PRODUCTS_A_CLOCK;
+    const double load = product_step_bytes(g->high, g->wide) / (rate < BYTES_ALONE ? rate : BYTES_ALONE);
+    const double steps = (double)ceil_div(g->steps, g->splits), sums = (double)blocks * g->high * g->wide * 4;
+    return (double)ceil_div(blocks, sms) * (steps * (products > load ? products : load) + BLOCK_CLOCKS) +
+           (g->splits > 1 ? 2 : 1) * sums / all;
+}
+
+/* A block has four steps at least; all blocks run at once, where there are several a tile. */
+static void choose_splits(int64_t sms, cutensor_product *g)
+{
+    const int64_t most = smaller(sms / g->tiles, g->steps / 4);
+    cutensor_product best = *g;
+    best.splits = 1;
+    for (int32_t splits = 2; splits <= most; splits++) {
+        g->splits = splits;
+        if (product_cost(g, sms) < product_cost(&best, sms)) best = *g;
+    }
+    *g = best;
+}
+
+bool cutensor_plan_product(const cuda_context *c, const cnn_request *r, const cnn_conv_desc *d, cutensor_product *g)
+{
+    const int64_t sms = c->properties.multiProcessorCount, room = (int64_t)c->properties.sharedMemPerBlockOptin;
+    const int32_t source = r->dir == CNN_BWD_W ? cutensor_boxes_of(r->knobs, d, r->dir) : CUTENSOR_PATCHES;
+    if (source == CUTENSOR_PATCHES) return false;
+    *g = (cutensor_product){.depth = 0};
+    for (size_t i = 0; i < sizeof tile_rows / sizeof *tile_rows; i++) {
+        cutensor_product one = product_of(d, source);
+        if (tile_rows[i].parts != one.parts) continue;
+        put_tile(&tile_rows[i], room, &one);
+        choose_splits(sms, &one);
+        if (one.depth >= 2 && (g->depth == 0 || product_cost(&one, sms) < product_cost(g, sms))) *g = one;
+    }
+    return g->depth > 0;
+}
