@@ -52,20 +52,69 @@ __device__ inline void load_channels(uint32_t (&a)[U][16], uint32_t boxes, const
     }
 }
 
+/* Where A is dy, and the block has B's first channels: sums of a thread's rows for the bias. */
+template <int SOURCE, int U> struct bias_sums {
+    bool wanted;
+    float sum[2 * U];
+
+    __device__ inline void begin(bool wants)
+    {
+        wanted = wants;
+#pragma unroll
+        for (int r = 0; r < 2 * U; r++) sum[r] = 0;
+    }
+    /* A's numbers as load_channels() left them. */
+    __device__ inline void add(const uint32_t (&a)[U][16])
+    {
+        if (!wanted) return;
+#pragma unroll
+        for (int r = 0; r < 2 * U; r++) {
+            uint32_t v[8];
+#pragma unroll
+            for (int i = 0; i < 8; i++) v[i] = a[r >> 1][2 * i + (r & 1)];
+            sum[r] += sum_of_eight(v);
+        }
+    }
+    /* Of four threads. */
+    __device__ inline void store(const cutensor_product &g, const product_block &b, const lane_place &l, float *bias)
+    {
+        if (!wanted) return;
+#pragma unroll
+        for (int r = 0; r < 2 * U; r++) {
+            float all = sum[r] + __shfl_xor_sync(0xffffffffu, sum[r], 1);
+            all += __shfl_xor_sync(0xffffffffu, all, 2);
+            const int32_t m = b.m + channel_of<SOURCE, U>(l, r >> 1, r & 1);
+            if (l.t == 0 && m < g.m) bias[static_cast<size_t>(b.split) * static_cast<size_t>(g.bias_row) + m] = all;
+        }
+    }
+};
+
 /* ---- Two warpgroups that multiply */
 
 template <int SOURCE, int PARTS, int U, int WIDE> struct product_walk {
     static constexpr int32_t STEP = (U * 128 + WIDE) * CUTENSOR_ROW_BYTES, TILE = WIDE * CUTENSOR_ROW_BYTES * PARTS;
     ring_place ring, tile;
+    bias_sums<SOURCE, U> bias;
 
-    /* This step's A; then its boxes are free, and its tile of B is there. */
+    __device__ inline void begin(bool sums_bias)
+    {
+        ring = tile = {0, 0};
+        bias.begin(sums_bias);
+    }
+    /* This step's A; then its tile of B is there. */
     __device__ inline void load(const product_block &b, const lane_place &l, uint32_t (&a)[U][16])
     {
         barrier_wait(b.full + 8 * ring.at, ring.parity);
         load_channels<SOURCE, U>(a, b.steps + static_cast<uint32_t>(ring.at * STEP), l);
+        bias.add(a);
+        barrier_wait(b.tile_full + 8 * tile.at, tile.parity);
+    }
+    /* Its boxes are free: behind the first use of what load() read, for until then a read may be under way, and the
+     * next boxes come by another path to memory. */
+    __device__ inline void free_boxes(const product_block &b)
+    {
         __syncwarp();
         if ((threadIdx.x & 31) == 0) barrier_arrive(b.free + 8 * ring.at);
-        barrier_wait(b.tile_full + 8 * tile.at, tile.parity);
     }
     __device__ inline uint64_t descriptor(const product_block &b) const
     {
@@ -80,9 +129,8 @@ template <int SOURCE, int PARTS, int U, int WIDE> struct product_walk {
 
 template <int SOURCE, int U, int WIDE>
 __device__ inline void multiply_f32(const cutensor_product &g, const product_block &b, const lane_place &l,
-                                    float (&sum)[U * WIDE / 2])
+                                    product_walk<SOURCE, 2, U, WIDE> &walk, float (&sum)[U * WIDE / 2])
 {
-    product_walk<SOURCE, 2, U, WIDE> walk = {{0, 0}, {0, 0}};
 #pragma unroll
     for (int i = 0; i < U * WIDE / 2; i++) sum[i] = 0;
     for (int32_t step = b.first; step < b.last; step++) {
@@ -90,6 +138,7 @@ __device__ inline void multiply_f32(const cutensor_product &g, const product_blo
             if (u == 0) walk.load(b, l, a);
         };
         add_products_f32<U, WIDE>(load, walk.descriptor(b), sum);
+        walk.free_boxes(b);
         if ((threadIdx.x & 31) == 0) barrier_arrive(b.tile_free + 8 * walk.tile.at);
         walk.next(g.depth);
     }
@@ -98,10 +147,9 @@ __device__ inline void multiply_f32(const cutensor_product &g, const product_blo
 /* TF32: the next pixels are read while the products of the last ones run. */
 template <int SOURCE, int U, int WIDE>
 __device__ inline void multiply_once(const cutensor_product &g, const product_block &b, const lane_place &l,
-                                     float (&sum)[U * WIDE / 2])
+                                     product_walk<SOURCE, 1, U, WIDE> &walk, float (&sum)[U * WIDE / 2])
 {
     constexpr int N = WIDE / 2;
-    product_walk<SOURCE, 1, U, WIDE> walk = {{0, 0}, {0, 0}};
     under_way<U, WIDE> all;
     all.begin();
     uint32_t before = 0;
@@ -111,6 +159,7 @@ __device__ inline void multiply_once(const cutensor_product &g, const product_bl
         all.end();
         if (step > b.first && (threadIdx.x & 31) == 0) barrier_arrive(before);
         all.add(next, walk.descriptor(b));
+        walk.free_boxes(b);
         before = b.tile_free + 8 * walk.tile.at;
         walk.next(g.depth);
     }
@@ -164,15 +213,18 @@ __device__ inline void store_columns_of_a(const cutensor_product &g, const produ
 }
 
 template <int SOURCE, int PARTS, int U, int WIDE>
-__device__ inline void multiply_product(const cutensor_product &g, const product_block &b, float *partials)
+__device__ inline void multiply_product(const cutensor_product &g, const product_block &b, float *partials, float *bias)
 {
     const lane_place l = lane_of(static_cast<int32_t>(threadIdx.x));
     float *dw = partials + static_cast<size_t>(b.split) * static_cast<size_t>(g.m) * static_cast<size_t>(g.n);
+    product_walk<SOURCE, PARTS, U, WIDE> walk;
     float sum[U * WIDE / 2];
+    walk.begin(bias != nullptr && !g.a_is_x && b.n == 0);
     if constexpr (PARTS == 2)
-        multiply_f32<SOURCE, U, WIDE>(g, b, l, sum);
+        multiply_f32<SOURCE, U, WIDE>(g, b, l, walk, sum);
     else
-        multiply_once<SOURCE, U, WIDE>(g, b, l, sum);
+        multiply_once<SOURCE, U, WIDE>(g, b, l, walk, sum);
+    walk.bias.store(g, b, l, bias);
     if (g.a_is_x)
         store_columns_of_a<SOURCE, U, WIDE>(g, b, l, dw, sum);
     else
@@ -182,17 +234,17 @@ __device__ inline void multiply_product(const cutensor_product &g, const product
 template <int SOURCE, int PARTS, int U, int WIDE>
 __global__ void __launch_bounds__(PRODUCT_THREADS, 1)
     gradient_of_boxes(const cutensor_product g, const __grid_constant__ tensor_map map_a,
-                      const __grid_constant__ tensor_map map_b, float *partials)
+                      const __grid_constant__ tensor_map map_b, float *partials, float *bias)
 {
     const product_block b = open_product<PARTS, U * 128, WIDE>(g);
     const int32_t thread = static_cast<int32_t>(threadIdx.x);
     if (thread < PRODUCT_MULTIPLIERS) {
-        REGISTERS_MORE(224);
-        multiply_product<SOURCE, PARTS, U, WIDE>(g, b, partials);
+        REGISTERS_MORE(216);
+        multiply_product<SOURCE, PARTS, U, WIDE>(g, b, partials, bias);
     } else {
-        REGISTERS_LESS(56);
+        REGISTERS_LESS(72);
         if (thread < PRODUCT_LOADER)
-            make_tiles<SOURCE, PARTS, U * 128, WIDE>(g, b, thread - PRODUCT_MULTIPLIERS);
+            make_tiles<SOURCE, PARTS, U * 128, WIDE>(g, b, thread - PRODUCT_MULTIPLIERS, bias);
         else if (thread == PRODUCT_LOADER)
             load_pixels<SOURCE, U * 128, WIDE>(g, b, map_a, map_b);
     }
@@ -209,19 +261,24 @@ cnn_status map_factor(const cutensor_product &g, const void *factor, int32_t cha
                                      : map_images(factor, &planes, box, map, err);
 }
 
+/* What the kernel reads, and where its sums go: to partials, or, where there are no others, to dw and db. */
+struct product_operands {
+    const void *a, *b;
+    float *dw, *db;
+};
+
 template <int SOURCE>
-cnn_status launch_product(cuda_context *c, const cutensor_product &g, const void *a, const void *b, float *partials,
-                          cnn_error *err)
+cnn_status launch_product(cuda_context *c, const cutensor_product &g, const product_operands &o, cnn_error *err)
 {
     const cuda_shape shape = {"gradient_of_boxes", dim3(static_cast<unsigned>(g.tiles * g.splits)),
                               dim3(PRODUCT_THREADS), static_cast<size_t>(g.shared_bytes)};
     tensor_map map_a, map_b;
-    cnn_status status = map_factor(g, a, g.m, g.high, &map_a, err);
-    if (status == CNN_OK) status = map_factor(g, b, g.n, g.wide, &map_b, err);
+    cnn_status status = map_factor(g, o.a, g.m, g.high, &map_a, err);
+    if (status == CNN_OK) status = map_factor(g, o.b, g.n, g.wide, &map_b, err);
     if (status != CNN_OK) return status;
 #define TILE(PARTS, U, WIDE)                                                                                           \
     if (g.parts == PARTS && g.high == U * 128 && g.wide == WIDE)                                                       \
-        return cuda_launch(c, shape, err, gradient_of_boxes<SOURCE, PARTS, U, WIDE>, g, map_a, map_b, partials);
+        return cuda_launch(c, shape, err, gradient_of_boxes<SOURCE, PARTS, U, WIDE>, g, map_a, map_b, o.dw, o.db);
 #include "impl_cuda_tensor/gradient_tiles.inc"
 #undef TILE
     return CNN_FAIL(err, CNN_INTERNAL, "no kernel of %d by %d channels with %d parts", g.high, g.wide, g.parts);
@@ -229,14 +286,18 @@ cnn_status launch_product(cuda_context *c, const cutensor_product &g, const void
 
 } // namespace
 
-cnn_status cutensor_product_run(cuda_context *c, const cutensor_product *g, const void *x, const void *dy,
-                                float *partials, float *dw, bool add, cnn_error *err)
+cnn_status cutensor_product_run(cuda_context *c, const cutensor_product *g, const cutensor_gradients *o, cnn_error *err)
 {
-    const bool alone = g->splits == 1 && !add; /* the only sums are dw */
-    const void *a = g->a_is_x ? x : dy, *b = g->a_is_x ? dy : x;
-    float *to = alone ? dw : partials;
-    const cnn_status status = g->source == CUTENSOR_ROWS ? launch_product<CUTENSOR_ROWS>(c, *g, a, b, to, err)
-                                                         : launch_product<CUTENSOR_PLANES>(c, *g, a, b, to, err);
+    const int32_t count = g->m * g->n;
+    const bool alone = g->splits == 1 && !o->add, sums_bias = o->db != nullptr;
+    float *bias_partials = o->partials + static_cast<size_t>(g->splits) * static_cast<size_t>(count);
+    float *db = alone ? o->db : bias_partials;
+    const product_operands p = {g->a_is_x ? o->x : o->dy, g->a_is_x ? o->dy : o->x, alone ? o->dw : o->partials,
+                                sums_bias ? db : nullptr};
+    const cnn_status status = g->source == CUTENSOR_ROWS ? launch_product<CUTENSOR_ROWS>(c, *g, p, err)
+                                                         : launch_product<CUTENSOR_PLANES>(c, *g, p, err);
     if (status != CNN_OK || alone) return status;
-    return run_splits(c, static_cast<int64_t>(g->m) * g->n, g->splits, partials, dw, add, err);
+    const split_sums<float> dw = {o->partials, o->dw, count, count}, none = {};
+    const split_sums<float> bias = {bias_partials, o->db, g->a_is_x ? g->n : g->m, g->bias_row};
+    return run_splits(c, dw, sums_bias ? bias : none, g->splits, o->add, err);
 }

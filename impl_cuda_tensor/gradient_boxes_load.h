@@ -125,29 +125,59 @@ __device__ inline void write_channel(const uint32_t (&v)[8], uint32_t tile, int3
     }
 }
 
-template <int SOURCE, int PARTS, int HIGH, int WIDE>
-__device__ inline void make_tiles(const cutensor_product &g, const product_block &b, int32_t thread)
+/* The sum of eight, by pairs. */
+__device__ inline float sum_of_eight(const uint32_t (&v)[8])
 {
+    float sum[4];
+#pragma unroll
+    for (int32_t i = 0; i < 4; i++) sum[i] = __uint_as_float(v[2 * i]) + __uint_as_float(v[2 * i + 1]);
+    return (sum[0] + sum[1]) + (sum[2] + sum[3]);
+}
+
+/* A channel: all of it is read before the first is written, so that the reads are under way together. Returns the sum
+ * of its pixels. */
+template <int SOURCE, int PARTS, int WIDE>
+__device__ inline float lay_out_channel(uint32_t boxes, uint32_t tile, int32_t channel)
+{
+    uint32_t v[4][8];
+    float sum = 0;
+#pragma unroll
+    for (int32_t j = 0; j < 4; j++) read_channel<SOURCE>(v[j], boxes, channel, j);
+#pragma unroll
+    for (int32_t j = 0; j < 4; j++) {
+        write_channel<PARTS, WIDE>(v[j], tile, channel, j);
+        sum += sum_of_eight(v[j]);
+    }
+    return sum;
+}
+
+/* Where B is dy, `bias` gets the sums of its channels, by the blocks of A's first channels. */
+template <int SOURCE, int PARTS, int HIGH, int WIDE>
+__device__ inline void make_tiles(const cutensor_product &g, const product_block &b, int32_t thread, float *bias)
+{
+    constexpr int32_t CHANNELS = WIDE / PRODUCT_SPLITTERS; /* of a thread */
     ring_place ring = {0, 0}, tile = {0, 1};
+    float sum[CHANNELS] = {};
     for (int32_t step = b.first; step < b.last; step++) {
         const uint32_t boxes = b.steps + static_cast<uint32_t>((ring.at * (HIGH + WIDE) + HIGH) * CUTENSOR_ROW_BYTES);
         const uint32_t to = b.tiles + static_cast<uint32_t>(tile.at * WIDE * CUTENSOR_ROW_BYTES * PARTS);
         barrier_wait(b.full + 8 * ring.at, ring.parity);
         barrier_wait(b.tile_free + 8 * tile.at, tile.parity);
 #pragma unroll
-        for (int32_t channel = thread; channel < WIDE; channel += PRODUCT_SPLITTERS)
-#pragma unroll
-            for (int32_t j = 0; j < 4; j++) {
-                uint32_t v[8];
-                read_channel<SOURCE>(v, boxes, channel, j);
-                write_channel<PARTS, WIDE>(v, to, channel, j);
-            }
+        for (int32_t i = 0; i < CHANNELS; i++)
+            sum[i] += lay_out_channel<SOURCE, PARTS, WIDE>(boxes, to, thread + i * PRODUCT_SPLITTERS);
         stores_to_products();
         barrier_arrive(b.tile_full + 8 * tile.at);
         __syncwarp();
         if ((thread & 31) == 0) barrier_arrive(b.free + 8 * ring.at);
         ring.next(g.depth);
         tile.next(PRODUCT_TILES);
+    }
+    if (bias == nullptr || !g.a_is_x || b.m != 0) return;
+#pragma unroll
+    for (int32_t i = 0; i < CHANNELS; i++) {
+        const int32_t channel = b.n + thread + i * PRODUCT_SPLITTERS;
+        if (channel < g.n) bias[static_cast<size_t>(b.split) * static_cast<size_t>(g.bias_row) + channel] = sum[i];
     }
 }
 

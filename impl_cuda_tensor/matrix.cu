@@ -148,8 +148,8 @@ cnn_status run(cuda_context *c, const cutensor_matrix &g, const cutensor_matrice
     if (!weights) return launch<T, R, CNN_FWD>(c, g, m, o, err);
     status = launch<T, float, CNN_BWD_W>(c, g, m, o, err);
     if (status != CNN_OK) return status;
-    return run_splits(c, static_cast<int64_t>(g.m) * g.n, g.splits, o.partials, static_cast<R *>(o.out), g.add != 0,
-                      err);
+    const split_sums<R> dw = {o.partials, static_cast<R *>(o.out), g.m * g.n, g.m * g.n}, none = {};
+    return run_splits(c, dw, none, g.splits, g.add != 0, err);
 }
 
 } // namespace

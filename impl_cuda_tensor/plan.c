@@ -664,7 +664,8 @@ cnn_status cutensor_plan_make(const cuda_context *c, const cnn_request *r, cuten
     }
     m->is_product = cutensor_plan_product(c, r, &d, &m->product);
     if (m->is_product) {
-        m->partials_at = area(m, (size_t)m->product.splits * (size_t)d.ic * (size_t)d.oc * sizeof(float));
+        const size_t sums = (size_t)d.ic * (size_t)d.oc + (size_t)m->product.bias_row;
+        m->partials_at = area(m, (size_t)m->product.splits * sums * sizeof(float));
         return CNN_OK;
     }
     return r->dir == CNN_BWD_W ? plan_gradient(c, r, &d, m, err) : plan_forward(c, r, &d, m, err);

@@ -15,12 +15,13 @@ static const tile_row tile_rows[] = {
 /* The factor with more channels is A. */
 static cutensor_product product_of(const cnn_conv_desc *d, int32_t source)
 {
-    const bool planes = source == CUTENSOR_PLANES, a_is_x = d->ic > d->oc;
+    const bool planes = source == CUTENSOR_PLANES, a_is_x = d->ic >= d->oc;
     cutensor_product g = {.source = source,
                           .parts = d->t.math == CNN_MATH_TF32 ? 1 : 2,
                           .a_is_x = a_is_x,
                           .m = (int32_t)(a_is_x ? d->ic : d->oc),
                           .n = (int32_t)(a_is_x ? d->oc : d->ic),
+                          .bias_row = d->bias ? (int32_t)ceil_div(d->oc, 4) * 4 : 0,
                           .images = planes ? (int32_t)d->mb : 1,
                           .plane = (int32_t)(d->oh * d->ow * (planes ? 1 : d->mb))};
     const int64_t image_steps = ceil_div(g.plane, CUTENSOR_BOX_PIXELS);

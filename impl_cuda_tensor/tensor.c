@@ -130,18 +130,25 @@ static cnn_status run_weights(cuda_context *c, const cnn_plan *plan, const cnn_w
         matrix.add = args->beta != 0;
         return cutensor_matrix_run(c, &matrix, plan->problem.u.type.dtype, &matrices, err);
     }
-    if (m->is_product)
-        return cutensor_product_run(c, &m->product, args->x, args->dy, (float *)partials, args->dw, args->beta != 0,
-                                    err);
+    if (m->is_product) {
+        const cutensor_gradients o = {.x = args->x,
+                                      .dy = args->dy,
+                                      .partials = (float *)partials,
+                                      .dw = args->dw,
+                                      .db = args->db,
+                                      .add = args->beta != 0};
+        return cutensor_product_run(c, &m->product, &o, err);
+    }
     const cnn_status status = cutensor_gradient_run(c, m, args->x, args->dy, partials, err);
     return status == CNN_OK ? cutensor_sum_run(c, m, partials, args->dw, flip, args->beta != 0, err) : status;
 }
 
 static cnn_status run_gradient(cuda_context *c, const cnn_plan *plan, const cnn_weighted_args *args, cnn_error *err)
 {
-    cuda_bias bias = ((const cutensor_plan *)plan->state)->bias;
+    const cutensor_plan *m = plan->state;
     const cnn_status status = run_weights(c, plan, args, err);
-    if (status != CNN_OK || !args->db) return status;
+    if (status != CNN_OK || !args->db || m->is_product) return status;
+    cuda_bias bias = m->bias;
     bias.knobs = plan->knobs;
     return cuda_bias_gradient(c, &bias, args->dy, args->db, args->beta, err);
 }

@@ -156,6 +156,7 @@ typedef struct cutensor_product {
     int32_t across, tiles;         /* tiles side by side; all */
     int32_t steps, splits;         /* steps of 32 pixels of an image; the blocks that share a tile's */
     int32_t depth, shared_bytes;   /* steps under way */
+    int32_t bias_row;              /* numbers of a split's sums of dy, in fours; 0: there is no bias */
     cutensor_divisor by_image_steps;
 } cutensor_product;
 
@@ -217,9 +218,13 @@ typedef struct cutensor_matrices {
 } cutensor_matrices;
 cnn_status cutensor_matrix_run(cuda_context *, const cutensor_matrix *, cnn_dtype, const cutensor_matrices *,
                                cnn_error *);
-/* `partials` have room for `splits` times dw. */
-cnn_status cutensor_product_run(cuda_context *, const cutensor_product *, const void *x, const void *dy,
-                                float *partials, float *dw, bool add, cnn_error *);
+/* `partials` have room for `splits` times dw, and behind them bias_row; db may be NULL. */
+typedef struct cutensor_gradients {
+    const void *x, *dy;
+    float *partials, *dw, *db;
+    bool add;
+} cutensor_gradients;
+cnn_status cutensor_product_run(cuda_context *, const cutensor_product *, const cutensor_gradients *, cnn_error *);
 /* tensor_map.cu: whether the driver makes maps of tensors. */
 bool cutensor_can_map(void);
 cnn_status cutensor_weights_strip_run(cuda_context *, const cutensor_weights *, const void *w, void *to, void *flags,
