@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # gpu.sh: proves and measures the CUDA implementations on a machine with a GPU; records and logs go to out/gpu (or $OUT).
-#   bench/gpu.sh build verify train         any of: build, verify, sanitize, train, table, tensor, sweep, fused, peers, cpu, peaks, host, memory, speedup, ranks (ranks_alike, ranks_epochs)
+#   bench/gpu.sh build verify train         any of: build, verify, sanitize, train, table, tensor, sweep, fused, peers, trainkernel, cpu, peaks, host, memory, speedup, ranks (ranks_alike, ranks_epochs)
 set -euo pipefail
 cd "$(dirname "$0")/.."
 out=${OUT:-out/gpu}
@@ -36,7 +36,7 @@ verify_all() {
         verify "${impl}_net" --impl "$impl" --net thesis
         verify "${impl}_offload" --impl "$impl" --net projection --offload
     done
-    for net in thesis small; do verify "cuda_fused_$net" --impl cuda_fused --net $net; done
+    for net in thesis small mlp_64; do verify "cuda_fused_$net" --impl cuda_fused --net $net; done
     for cluster in 1 2 5 10; do # blocks that share an image
         verify "cuda_fused_v3_$cluster" --impl cuda_fused:v3 --net thesis --set cuda_fused.v3.cluster=$cluster
     done
@@ -52,7 +52,7 @@ sanitized() {
     # Few input channels; channels that fill a tile and some that do not; pixels for several pieces of BWD_W; 1x1.
     local few='--problem mb4ic3ih14oc64kh3ph1 --problem mb2ic64ih9oc72kh3ph1 --problem mb8ic64ih14oc64kh3ph1 --problem mb2ic72ih8oc40kh1'
     for impl in v1 v2 v3; do
-        for net in thesis small; do
+        for net in thesis small mlp_64; do
             echo "train --net $net --impl cuda_fused:$impl --data synthetic --images 200,50 --batch 37 --shift 1 --quiet"
         done
     done
@@ -138,6 +138,29 @@ fused() {
     done
 }
 peers() { python3 bench/peers/pytorch_epochs.py "${BENCHCNN_DATA:?}/mnist" ${twelve//,/ } | tee "$out/pytorch.jsonl"; }
+
+# MLPs in TrainKernel, a step a launch, beside cuda_fused, by turns. In the first round nvcc compiles TrainKernel's kernels,
+# with several options each; the second keeps the fastest. TRAINKERNEL_SITE is where it lies (pip install --no-deps --target DIR
+# trainkernel==0.2.0); TRAINKERNEL_POINTS are others, NET:BATCH, with batches that divide 12,800 images.
+trainkernel() {
+    local round point points like=() theirs=$out/trainkernel.jsonl ours=$out/trainkernel_fused
+    read -ra points <<<"${TRAINKERNEL_POINTS:-mlp_64:4 mlp_128:32 mlp_512:128}"
+    points=("${points[@]/:/.net:}")
+    rm -f "$theirs" "$ours"_[12].jsonl # or ours were not run again
+    for round in 1 2; do
+        PYTHONPATH=${TRAINKERNEL_SITE:?where TrainKernel is installed} python3 bench/peers/trainkernel_epochs.py \
+            --images 12800 --lr 0.001 "${like[@]}" "${points[@]/#/bench/nets/}" >"$out/trainkernel_$round.jsonl" || failed=1
+        cat "$out/trainkernel_$round.jsonl" >>"$theirs"
+        like=(--like "$out/trainkernel_1.jsonl")
+        for point in "${points[@]}"; do
+            "$benchcnn" train --net "${point%.net:*}" --impl "${TRAINKERNEL_IMPL:-cuda_fused}" --batch "${point#*:}" --epochs 5 \
+                --data synthetic --images 12800,100 --optimizer sgd,lr=0.001 --quiet --out "${ours}_$round.jsonl" \
+                >"$out/trainkernel.log" 2>&1 || { echo "$point: EXIT $?" && tail -5 "$out/trainkernel.log" && failed=1; }
+        done
+    done
+    rm "$out"/trainkernel_[12].jsonl
+    awk -f bench/peers/beside.awk "$theirs" "$ours"_[12].jsonl
+}
 
 cpu() { "$benchcnn" sweep batch --impl cpu:direct,cpu:im2col --epochs 3 --quiet --out "$out/sweep.jsonl" | tail -16; }
 

@@ -15,10 +15,11 @@
 
 namespace
 {
+#include "impl_cuda_fused/nets/mlp_64.inc"
 #include "impl_cuda_fused/nets/small.inc"
 #include "impl_cuda_fused/nets/thesis.inc"
 } // namespace
-#define FUSED_NETS(X) X(fused_small) X(fused_thesis)
+#define FUSED_NETS(X) X(fused_small) X(fused_thesis) X(fused_mlp_64)
 
 template <class N> __global__ void __launch_bounds__(N::threads, 1) fused_v2_kernel(fused_pass p)
 {

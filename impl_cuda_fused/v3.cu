@@ -21,12 +21,13 @@ typedef cnn_status v3_launcher(cuda_context *, const cuda_shape &, const fused_p
 #ifdef BENCHCNN_CUDA_EMULATED
 namespace
 {
+#include "impl_cuda_fused/nets/v3_mlp_64_1.inc"
 #include "impl_cuda_fused/nets/v3_small_1.inc"
 #include "impl_cuda_fused/nets/v3_small_2.inc"
 #include "impl_cuda_fused/nets/v3_thesis_1.inc"
 #include "impl_cuda_fused/nets/v3_thesis_2.inc"
 } // namespace
-#define FUSED_NETS(X) X(fused_small_1) X(fused_small_2) X(fused_thesis_1) X(fused_thesis_2)
+#define FUSED_NETS(X) X(fused_small_1) X(fused_small_2) X(fused_thesis_1) X(fused_thesis_2) X(fused_mlp_64_1)
 
 template <class N> __global__ void __launch_bounds__(N::threads, 1) fused_v3_kernel(fused_pass p)
 {

@@ -15,6 +15,10 @@ for version in v1 v2 v3; do
         fail "$version is not verified: $(cat "$tmp/log")"
 done
 
+# Fully connected layers alone, with the quadratic loss.
+"$benchcnn" verify --net mlp_64 --impl cuda_fused >"$tmp/log" 2>&1 || fail "$(cat "$tmp/log")"
+for version in v1 v2 v3; do grep -q "PASSED *cuda_fused:$version " "$tmp/log" || fail "an MLP by $version: $(cat "$tmp/log")"; done
+
 # Blocks that share an image, in two clusters: which update by themselves, or not.
 for alone in 0 16000; do
     EMULATED_CUDA_FAULT=multiprocessors=4 "$benchcnn" verify --net small --impl cuda_fused:v3 --set cuda_fused.v3.cluster=2 --set cuda_fused.v3.alone=$alone \
