@@ -22,6 +22,7 @@ struct emulated_stream {
     std::vector<emulated_stream *> branches; /* of the capture that began here */
     long long submitted, joined;             /* calls; of a branch, so many of them are waited for */
     bool computes;                           /* it has had more than copies */
+    bool late; /* it waited for another stream before it had anything: all that is on it is put off */
     emulated_queue_ref queue;
 };
 
@@ -108,8 +109,9 @@ cudaError_t emulated_enqueue(cudaStream_t stream, std::function<void()> call)
 {
     if (stream == nullptr) return submit(stream, std::move(call));
     const emulated_queue_ref queue = stream->queue;
-    stream->computes = true;
     stream->submitted++;
+    if (stream->late) return submit(stream, [queue, call] { queue->put_off_operation(call); });
+    stream->computes = true;
     return submit(stream, [queue, call] {
         queue->run_all();
         call();
@@ -356,6 +358,7 @@ cudaError_t cudaStreamWaitEvent(cudaStream_t stream, cudaEvent_t event, unsigned
     }
     if (!event->recorded) return cudaSuccess;
     const emulated_queue_ref queue = stream != nullptr ? stream->queue : nullptr;
+    if (stream != nullptr && !stream->computes) stream->late = true;
     return submit(stream, [event, queue] {
         const emulated_queue_ref other = event->queue;
         const long long place = event->place;
