@@ -22,13 +22,13 @@ struct emulated_stream {
     std::vector<emulated_stream *> branches; /* of the capture that began here */
     long long submitted, joined;             /* calls; of a branch, so many of them are waited for */
     bool computes;                           /* it has had more than copies */
-    bool late; /* it waited for another stream before it had anything: all that is on it is put off */
+    bool late; /* it began with the wait for another that is not late: all that is on it is put off */
     emulated_queue_ref queue;
 };
 
 struct emulated_event {
-    double seconds; /* of processor time: see emulated_seconds() */
-    bool recorded, timed;
+    double seconds;             /* of processor time: see emulated_seconds() */
+    bool recorded, timed, late; /* late: recorded on such a stream */
     int device;
     emulated_queue_ref queue; /* where it was passed, and at which place */
     long long place;
@@ -290,6 +290,7 @@ cudaError_t cudaEventRecord(cudaEvent_t event, cudaStream_t stream)
     if (event->device != (stream != nullptr ? stream->device : emulated_device()))
         return emulated_done(cudaErrorInvalidResourceHandle);
     event->recorded = true;
+    event->late = stream != nullptr && stream->late;
     event->number = stream != nullptr ? stream->number : 0;
     event->branch = event->number != 0 ? stream : nullptr;
     event->submitted = event->number != 0 ? stream->submitted : 0;
@@ -358,7 +359,7 @@ cudaError_t cudaStreamWaitEvent(cudaStream_t stream, cudaEvent_t event, unsigned
     }
     if (!event->recorded) return cudaSuccess;
     const emulated_queue_ref queue = stream != nullptr ? stream->queue : nullptr;
-    if (stream != nullptr && !stream->computes) stream->late = true;
+    if (stream != nullptr && !stream->computes && !event->late) stream->late = true;
     return submit(stream, [event, queue] {
         const emulated_queue_ref other = event->queue;
         const long long place = event->place;
