@@ -48,12 +48,17 @@ grep -q '2 streams' "$tmp/out" && fail "one stream says two: $(cat "$tmp/out")"
 
 "$benchcnn" list >"$tmp/list"
 ways=()
-grep -q '^✓ cuda_naive' "$tmp/list" && ways+=("cuda_naive" "cuda_naive --no-graph" "cuda_naive --data-on host --dtype f64" "cuda_naive --recompute --fuse" "cuda_naive --offload")
-grep -q '^✓ cuda_im2col' "$tmp/list" && ways+=("cuda_im2col --no-graph" "cuda_im2col --layout nhwc")
-grep -q '^✓ cuda_tensor' "$tmp/list" && ways+=("cuda_tensor" "cuda_tensor --dtype bf16 --no-graph")
+has() { grep -q "^✓ $1" "$tmp/list"; }
+has cuda_naive && ways+=("cuda_naive" "cuda_naive --recompute --offload --fuse")
+has cuda_im2col && ways+=("cuda_im2col --no-graph")
+if [ -z "${TEST_SANITIZED:-}" ]; then # others show it as much
+    has cuda_naive && ways+=("cuda_naive --no-graph" "cuda_naive --data-on host --dtype f64" "cuda_naive --recompute --fuse" "cuda_naive --offload")
+    has cuda_im2col && ways+=("cuda_im2col --layout nhwc")
+    has cuda_tensor && ways+=("cuda_tensor" "cuda_tensor --dtype bf16 --no-graph")
+fi
 if [ ${#ways[@]} -gt 0 ]; then
-    grep -q '^✓ cuda_fused' "$tmp/list" && refused 'cuda_fused:v3 makes its steps itself' train --net thesis --data synthetic --images 20,10 --batch 10 --impl cuda_fused:v3 --streams 2
-    grep -q '^✓ cuda_im2col' "$tmp/list" && refused 'has no second stream beside its operations' train "${common[@]}" --impl cuda_im2col+cuda_naive --streams 2
+    has cuda_fused && refused 'cuda_fused:v3 makes its steps itself' train --net thesis --data synthetic --images 20,10 --batch 10 --impl cuda_fused:v3 --streams 2
+    has cuda_im2col && refused 'has no second stream beside its operations' train "${common[@]}" --impl cuda_im2col+cuda_naive --streams 2
 fi
 
 # ---- The same bits; the plan and the records say what it is.
