@@ -46,6 +46,7 @@ static const field fields[] = {
     SETTING(ranks, FIELD_INT, POINT),
     SETTING(bucket, FIELD_INT, POINT),
     SETTING(fused, FIELD_INT, POINT),
+    SETTING(streams, FIELD_INT, POINT),
     SETTING(dtype, FIELD_TEXT, TASK),
     SETTING(layout, FIELD_TEXT, TASK),
     SETTING(math, FIELD_TEXT, TASK),
@@ -143,8 +144,8 @@ epoch_row epoch_row_of(const epoch_setting *setting, int64_t number, int64_t epo
     return row;
 }
 
-/* One process is no ranks, sums mostly have no buckets, nothing may be fused, and most types have no loss scale: it
- * stands in no record, and in no table. */
+/* One process is no ranks, sums mostly have no buckets, nothing may be fused, most steps have one stream, and most
+ * types have no loss scale: it stands in no record, and in no table. */
 static bool unsaid(const field *f, const epoch_row *row)
 {
     const bool of_scale = f->offset == offsetof(epoch_row, setting.loss_scale) ||
@@ -153,6 +154,7 @@ static bool unsaid(const field *f, const epoch_row *row)
     if (of_scale) return row->setting.loss_scale == 0;
     if (f->offset == offsetof(epoch_row, setting.bucket)) return row->setting.bucket == 0;
     if (f->offset == offsetof(epoch_row, setting.fused)) return row->setting.fused == 0;
+    if (f->offset == offsetof(epoch_row, setting.streams)) return row->setting.streams == 0;
     return f->offset == offsetof(epoch_row, setting.ranks) && row->setting.ranks <= 1;
 }
 

@@ -30,6 +30,7 @@ typedef struct epoch_setting {
     int64_t net_params, batch, workers, threads, cores, seed, shift, train_images, test_images;
     int64_t ranks;      /* processes that trained it together, `threads` each; 1: one alone */
     int64_t bucket;     /* bytes, at least, of each sum over ranks; 0: one for all */
+    int64_t streams;    /* that operations of a step run on at the same time; 0: one after another */
     int64_t fused;      /* activations that the conv or FC before them does */
     int64_t loss_scale; /* that it began with; 0: types without one */
 } epoch_setting;

@@ -108,6 +108,7 @@ void epoch_setting_of(const cnn_session *session, const cnn_network *network, co
     setting->workers = params->workers;
     setting->ranks = rank_size(params->ranks);
     setting->bucket = trainer_bucket(session, params);
+    setting->streams = trainer_streams(session, params);
     setting->fused = trainer_fused(session, network, params);
     static const char *const words[] = {
         [DATASET_MEAN] = "", [DATASET_NONE] = "none", [DATASET_PROPORTIONAL] = "proportional"};

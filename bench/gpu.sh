@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # gpu.sh: proves and measures the CUDA implementations on a machine with a GPU; records and logs go to out/gpu (or $OUT).
-#   bench/gpu.sh build verify train         any of: build, verify, sanitize, train, table, tensor, sweep, fused, peers, trainkernel, cpu, peaks, host, memory, speedup, ranks (ranks_alike, ranks_epochs)
+#   bench/gpu.sh build verify train         any of: build, verify, sanitize, train, table, tensor, sweep, fused, peers, trainkernel, cpu, peaks, host, memory, streams, speedup, ranks (ranks_alike, ranks_epochs)
 set -euo pipefail
 cd "$(dirname "$0")/.."
 out=${OUT:-out/gpu}
@@ -35,6 +35,7 @@ verify_all() {
         verify "${impl}_epilogues" --impl "$impl:*" --op conv,fc --dir FWD --epilogue add+relu --layout all
         verify "${impl}_net" --impl "$impl" --net thesis
         verify "${impl}_offload" --impl "$impl" --net projection --offload
+        verify "${impl}_streams" --impl "$impl" --net projection --streams 2
     done
     for net in thesis small mlp_64; do verify "cuda_fused_$net" --impl cuda_fused --net $net; done
     for cluster in 1 2 5 10; do # blocks that share an image
@@ -67,6 +68,7 @@ sanitized() {
             echo "train --net thesis --impl $impl --data synthetic --images 200,50 --batch 37 --shift 1 --quiet $way"
         done
         echo "train --net projection --impl $impl --data synthetic --images 200,50 --batch 37 --quiet --offload"
+        echo "train --net projection --impl $impl --data synthetic --images 200,50 --batch 37 --quiet --streams 2"
         [ "$impl" = cudnn ] && continue
         case $impl in cuda_tensor | cuda_naive)
             for op in "conv $few --layout nchw,nhwc" 'conv --problem mb8ic136ih9oc72kh3ph1 --problem mb8ic200ih9oc136kh1 --layout nhwc' 'fc --problem mb3ic7ih3oc5 --problem mb130ic72oc70' \
@@ -226,6 +228,24 @@ memory() {
             --epochs 3 --quiet $way --out "$out/memory.jsonl" | tail -12
     done
     grep '"kind":"epoch"' "$out/memory.jsonl" | grep -o '"recompute":[a-z]*\|"offload":[a-z]*\|"train_s":[^,}]*\|"values_bytes":[^,}]*\|"offload_bytes":[^,}]*'
+}
+
+# One stream and two, by turns, where one operation may not fill the GPU: the same weights, then the times of epochs.
+streams() {
+    local net images batch turn way
+    sed 's/conv 16/conv 256/' bench/nets/awnn_resnet.net >"$out/awnn256.net"
+    while read -r net images batch; do
+        for turn in 1 2 3; do
+            for way in 1 2; do
+                "$benchcnn" train --net "$net" --data synthetic --images "$images" --impl "${STREAMS_IMPL:-cudnn:find}" --batch "$batch" \
+                    --epochs 3 --quiet --streams $way --save "$out/streams_$way.st" --out "$out/streams.jsonl" | tail -4
+            done
+            cmp "$out/streams_1.st" "$out/streams_2.st" || { echo "$net: two streams give other weights (turn $turn)" && failed=1; }
+        done
+    done <<<"resnet20 2500,250 25
+$out/awnn256.net 192,16 4
+thesis 6000,1000 25"
+    grep '"kind":"epoch"' "$out/streams.jsonl" | grep -o '"net":"[^"]*"\|"streams":[0-9]*\|"train_s":[^,}]*\|"values_bytes":[^,}]*'
 }
 
 # Ranks, on as many GPUs (RANKS, 2; or several numbers, '2 4'), by MPI and NCCL: what must hold, then epochs. NCCL's multicast

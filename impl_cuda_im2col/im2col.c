@@ -34,11 +34,17 @@ static void close_context(cnn_context *context)
     cuda_context_close(context);
 }
 
+static cnn_status follow(cuda_context *context, bool second, cnn_error *err)
+{
+    return cuda_blas_follow(context, &((cucol_context *)context)->blas, second, err);
+}
+
 static cnn_status open_context(const cnn_open_params *params, cnn_context **context, cnn_error *err)
 {
     cnn_status status = cuda_context_open(params, sizeof(cucol_context), context, err);
     if (status != CNN_OK) return status;
     cucol_context *c = (cucol_context *)*context;
+    c->cuda.follow = follow;
     c->blas.pedantic = params->knobs[CUCOL_KNOB_GEMM_PEDANTIC] != 0;
     status = cuda_blas_open(&c->cuda, &c->blas, (size_t)params->knobs[CUCOL_KNOB_GEMM_WORKSPACE] << 20, err);
     if (status == CNN_OK) return CNN_OK;

@@ -39,9 +39,17 @@ cnn_status cudnn_probe(cnn_error *err)
 
 /* ---- Opening and closing. */
 
+static cnn_status follow(cuda_context *context, bool second, cnn_error *err)
+{
+    cudnn_context *c = (cudnn_context *)context;
+    CUDNN_TRY(c, cudnnSetStream(c->handle, context->stream), err);
+    return cuda_blas_follow(context, &c->blas, second, err);
+}
+
 static cnn_status open_handles(cudnn_context *c, cnn_error *err)
 {
     enum { BLAS_WORKSPACE_MIB = 32 };
+    c->cuda.follow = follow;
     CUDNN_TRY(c, cudnnCreate(&c->handle), err);
     CUDNN_TRY(c, cudnnSetStream(c->handle, c->cuda.stream), err);
     return cuda_blas_open(&c->cuda, &c->blas, (size_t)BLAS_WORKSPACE_MIB << 20, err);

@@ -56,6 +56,7 @@ typedef struct verify_options {
     bool offload;           /* of a network: as trainer_params has it */
     bool recompute;         /* of a network: as trainer_params has it */
     bool fuse;              /* likewise */
+    int64_t streams;        /* likewise */
     bool sums;              /* behind the checks, a result `sums`: how a result was added up (summation/) */
     verify_failed *failed;  /* (optional) gets the arrays of wrong results */
     void *failed_user;

@@ -115,9 +115,9 @@ static void describe(const epoch_setting *s, int fact, char text[SERIES_LABEL_MA
     for (const char *c = s->knobs; *c && s->knobs[0] != '?'; c++) /* "tile=16,isa=1" from {"tile":16,"isa":1} */
         if (!strchr("{}\"", *c)) knobs[used++] = (char)(*c == ':' ? '=' : *c);
     knobs[used] = '\0';
-    static const char *const words[] = {"fused", "recompute", "offload"};
-    const bool said[] = {s->fused > 0, s->recompute, s->offload};
-    for (int i = 0; i < 3; i++)
+    static const char *const words[] = {"fused", "recompute", "offload", "2 streams"};
+    const bool said[] = {s->fused > 0, s->recompute, s->offload, s->streams > 1};
+    for (int i = 0; i < 4; i++)
         if (said[i]) cnn_append(steps, sizeof steps, "%s%s", steps[0] != '\0' ? ", " : "", words[i]);
     snprintf(rate, sizeof rate, "%s%s%s", s->optimizer, s->schedule[0] ? " " : "", s->schedule);
     const char *const facts[FACTS] = {machine,

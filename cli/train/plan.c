@@ -42,6 +42,9 @@ static void print_memory(const trainer *t)
         if (rows[i].bytes > 0)
             printf("  %-22s %14zu bytes  %9.1f MB\n", rows[i].what, rows[i].bytes, (double)rows[i].bytes * 1e-6);
     if (m.apart > 0) printf("  values and gradients share memory; apart they take %.1f MB\n", (double)m.apart * 1e-6);
+    int all = 0;
+    const int beside = trainer_beside(t, &all);
+    if (all > 0) printf("  2 streams: of %d operations of a training step %d are on the second\n", all, beside);
     if (m.params == 0) printf("  and what the trainer itself takes, which it says when it runs\n");
 }
 

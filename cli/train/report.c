@@ -151,10 +151,10 @@ void train_print_head(const train_run *r)
                  r->params.optimizer.growth > 0.0 ? " at first" : "");
     if (s->schedule[0] != '\0') snprintf(schedule, sizeof schedule, ", schedule %s", s->schedule);
     if (r->tuned != NULL) printf("tuned: %s\n", r->tuned->text[0] != '\0' ? r->tuned->text : "nothing; the defaults");
-    printf("%s on %s, batch %lld, %s:%s, %s %s, %s%lld thread%s%s%s%s%s%s%s%s%s%s%s; set-up %s\n", s->net, s->data,
+    printf("%s on %s, batch %lld, %s:%s, %s %s, %s%lld thread%s%s%s%s%s%s%s%s%s%s%s%s; set-up %s\n", s->net, s->data,
            (long long)s->batch, s->impl, s->algorithm, s->dtype, s->layout, over, (long long)s->threads,
            s->threads == 1 ? "" : "s", bucket, workers, scale, fused, s->graph ? ", graph" : "",
-           s->recompute ? ", recompute" : "", s->offload ? ", offload" : "",
+           s->streams > 1 ? ", 2 streams" : "", s->recompute ? ", recompute" : "", s->offload ? ", offload" : "",
            strcmp(s->data_on, "host") == 0 ? ", data on the host" : "", shift, schedule,
            train_time_text(r->setup_s, setup));
     printf("%5s  %10s  %9s  %10s  %8s  %8s  %9s\n", "epoch", "train loss", "test loss", "accuracy", "seconds",

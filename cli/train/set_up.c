@@ -46,6 +46,7 @@ cnn_status train_read_options(train *t, cnn_error *err)
                                  .host_data = strcmp(o->data_on, "host") == 0,
                                  .recompute = o->recompute,
                                  .offload = o->offload,
+                                 .streams = o->streams,
                                  .shift = o->shift,
                                  .profile = o->profile,
                                  .workers = t->workers[0]};

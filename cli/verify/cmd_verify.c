@@ -42,6 +42,7 @@ static cnn_status read_options(verification *v, cnn_error *err)
                                    .sums = o->sums,
                                    .recompute = o->recompute,
                                    .offload = o->offload,
+                                   .streams = o->streams,
                                    .fuse = o->fuse,
                                    .seed = (uint64_t)o->seed,
                                    .reference_threads = params.threads,

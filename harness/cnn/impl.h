@@ -89,6 +89,23 @@ typedef struct cnn_offloads {
     cnn_status (*wait)(cnn_context *, cnn_offload *, int index, cnn_error *);
 } cnn_offloads;
 
+/* A second stream beside the context's, for operations that do not depend on each other. What operations share (a
+ * library's memory, partial sums) it has twice. NULL: operations run one after another. */
+typedef struct cnn_streams {
+    /* With marks 0 to count - 1. */
+    cnn_status (*open)(cnn_context *, int count, cnn_stream **, cnn_error *);
+    /* When nothing runs on it any more. */
+    void (*close)(cnn_context *, cnn_stream *);
+    /* What is called from now on goes on the second stream, or on the context's own again, which it is on at first.
+     * Between the two only operations and copies are called, `mark` and `wait`. */
+    cnn_status (*use)(cnn_context *, cnn_stream *, bool second, cnn_error *);
+    /* The place that the stream in use has come to. What comes on the stream in use from now on waits for the latest
+     * mark `index`. In a capture both are captured: the second stream belongs to it from its first wait on, and what is
+     * on it is waited for before the end. */
+    cnn_status (*mark)(cnn_context *, cnn_stream *, int index, cnn_error *);
+    cnn_status (*wait)(cnn_context *, cnn_stream *, int index, cnn_error *);
+} cnn_streams;
+
 /* Ceilings of its device, numbered 0 to count - 1. NULL: none. */
 typedef struct cnn_peaks {
     int count;
@@ -193,6 +210,7 @@ typedef struct cnn_impl {
     uint64_t dtypes; /* the types that it takes, a mask of 1 << cnn_dtype; 0: f32 and f64. `supports` is asked of no
                         other */
     const cnn_offloads *offloads;
+    const cnn_streams *streams;
 } cnn_impl;
 
 /* What a plug-in exports, and all that it must: its table, static. See impl_template/ and `benchcnn list --plugin`. */

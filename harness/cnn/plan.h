@@ -9,6 +9,7 @@ typedef struct cnn_context cnn_context; /* opaque: a device, a stream, threads; 
 typedef struct cnn_graph cnn_graph;     /* opaque: a captured sequence of operations */
 typedef struct cnn_comm cnn_comm;       /* opaque: a group of processes that add up arrays */
 typedef struct cnn_offload cnn_offload; /* opaque: copies to host memory and back, beside the stream */
+typedef struct cnn_stream cnn_stream;   /* opaque: a second stream beside the context's */
 typedef struct cnn_laps cnn_laps;       /* opaque: marks on the stream, and when it passed them */
 
 /* What ran on the stream between one mark and the next. */

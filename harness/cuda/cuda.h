@@ -42,9 +42,11 @@ typedef struct cuda_scratch {
 
 enum { CUDA_CLUSTER_MOST = 16 };
 
-typedef struct cuda_context {
+typedef struct cuda_context cuda_context;
+
+struct cuda_context {
     int device;
-    cudaStream_t stream; /* everything runs on it, in order */
+    cudaStream_t stream; /* everything runs on it, in order; see streams.cu for a second one in its place */
     cudaEvent_t start, stop;
     struct cudaDeviceProp properties;    /* what a launch must fit into; read once, at open */
     int clusters[CUDA_CLUSTER_MOST + 1]; /* of so many blocks, that the device holds at once */
@@ -53,10 +55,14 @@ typedef struct cuda_context {
     cnn_error cause;
     char last_kernel[CNN_NAME_MAX]; /* the latest launch, named when an error surfaces later */
     bool replayed;                  /* since the stream was last waited for: then it may be a graph's kernel instead */
-    cuda_scratch *scratch;    /* on the device; operations run in order, so each finds it as the last one left it */
+    cuda_scratch
+        *scratch; /* on the device; a stream's operations run in order: each finds it as the last one left it */
     struct cuda_lanes *lanes; /* upload.cu's own; NULL before the first host_alloc */
     cnn_laps *laps;           /* laps.cu's own; NULL while none are in use */
-} cuda_context;
+    /* (optional) the implementation's: the handles of its libraries go to `stream`, which is the second one or not. The
+     * first time it may allocate, which is in no capture. */
+    cnn_status (*follow)(cuda_context *, bool second, cnn_error *);
+};
 
 static inline cuda_context *cuda_context_of(cnn_context *context) { return (cuda_context *)context; }
 
@@ -101,7 +107,7 @@ int cuda_call_length(const char *call); /* of the function's name: all that a se
     } while (0)
 
 /* ---- Tables of cnn_impl, each at the end of its file: memory.cu, timer.cu, graph.cu, laps.cu, upload.cu, offload.cu,
- * peaks.cu, nccl.c. */
+ * streams.cu, peaks.cu, nccl.c. */
 extern const cnn_memory cuda_memory;
 extern const cnn_timing cuda_timing;
 extern const cnn_capture cuda_capture;
@@ -109,6 +115,7 @@ extern const cnn_profile cuda_profile; /* marks are events */
 extern const cnn_ranges cuda_ranges;   /* NVTX's */
 extern const cnn_uploads cuda_uploads;
 extern const cnn_offloads cuda_offloads;
+extern const cnn_streams cuda_streams;
 extern const cnn_peaks cuda_peaks; /* one implementation that gives them is enough for all of its kind */
 #ifdef BENCHCNN_HAS_NCCL
 extern const cnn_comms cuda_comms;
@@ -136,7 +143,7 @@ static inline cnn_status cuda_phase(cuda_context *c, const char *phase, cnn_erro
 #define CUDA_DEVICE_SLOTS                                                                                              \
     .device_kind = CUDA_DEVICE_KIND, .sync = cuda_sync, .memory = &cuda_memory, .timing = &cuda_timing,                \
     .capture = &cuda_capture, .profile = &cuda_profile, .ranges = &cuda_ranges, .uploads = &cuda_uploads,              \
-    .offloads = &cuda_offloads, .comms = CUDA_COMMS
+    .offloads = &cuda_offloads, .streams = &cuda_streams, .comms = CUDA_COMMS
 #define CUDA_COMMON_SLOTS CUDA_DEVICE_SLOTS, .probe = cuda_probe
 
 /* ---- gate.c: what every gate asks first: CNN_OK, or CNN_UNSUPPORTED and why. */

@@ -22,17 +22,28 @@ static cnn_status blas_check(cuda_context *context, cublasStatus_t status, const
     } while (0)
 
 /* cuBLAS gets its workspace once and for all: it then allocates nothing later, so that its calls can be captured, and
- * gives the same bits in every run. Setting the stream would take the workspace away again, so the stream comes first.
- */
+ * gives the same bits in every run. Each stream has one: products on both may run at once. Setting the stream takes the
+ * workspace away again, so the stream comes first. */
+cnn_status cuda_blas_follow(cuda_context *context, cuda_blas *blas, bool second, cnn_error *err)
+{
+    void **workspace = second ? &blas->second : &blas->workspace;
+    cnn_status status = CNN_OK;
+    if (*workspace == nullptr && blas->workspace_bytes > 0)
+        status = cuda_memory.alloc(reinterpret_cast<cnn_context *>(context), blas->workspace_bytes, workspace, err);
+    if (status != CNN_OK) return status;
+    BLAS_TRY(context, cublasSetStream(blas->handle, context->stream), err);
+    BLAS_TRY(context, cublasSetWorkspace(blas->handle, *workspace, blas->workspace_bytes), err);
+    return CNN_OK;
+}
+
 cnn_status cuda_blas_open(cuda_context *context, cuda_blas *blas, size_t workspace_bytes, cnn_error *err)
 {
     cnn_status status = cuda_enter(context, err);
     if (status != CNN_OK) return status;
     BLAS_TRY(context, cublasCreate(&blas->handle), err);
-    BLAS_TRY(context, cublasSetStream(blas->handle, context->stream), err);
-    status = cuda_memory.alloc(reinterpret_cast<cnn_context *>(context), workspace_bytes, &blas->workspace, err);
+    blas->workspace_bytes = workspace_bytes;
+    status = cuda_blas_follow(context, blas, false, err);
     if (status != CNN_OK) return status;
-    BLAS_TRY(context, cublasSetWorkspace(blas->handle, blas->workspace, workspace_bytes), err);
     BLAS_TRY(context, cublasSetAtomicsMode(blas->handle, CUBLAS_ATOMICS_NOT_ALLOWED), err);
     /* TF32 only where a call says so; and parts of a sum of f16 or bf16 are added up before they are rounded. */
     const int math = CUBLAS_DEFAULT_MATH | CUBLAS_MATH_DISALLOW_REDUCED_PRECISION_REDUCTION;
@@ -45,6 +56,7 @@ void cuda_blas_close(cuda_blas *blas)
 {
     if (blas->handle != nullptr) (void)cublasDestroy(blas->handle);
     if (blas->workspace != nullptr) (void)cudaFree(blas->workspace);
+    if (blas->second != nullptr) (void)cudaFree(blas->second);
     *blas = {};
 }
 

@@ -17,11 +17,14 @@ extern "C" {
 
 typedef struct cuda_blas {
     cublasHandle_t handle; /* on the context's stream */
-    void *workspace;
-    bool pedantic; /* the owner's to set: cuBLAS's strictest arithmetic; TF32 is then still TF32 */
+    size_t workspace_bytes;
+    void *workspace, *second; /* of the context's stream, and of a second one, once there is one */
+    bool pedantic;            /* the owner's to set: cuBLAS's strictest arithmetic; TF32 is then still TF32 */
 } cuda_blas;
 
 cnn_status cuda_blas_open(cuda_context *, cuda_blas *, size_t workspace_bytes, cnn_error *);
+/* For cuda_context.follow. */
+cnn_status cuda_blas_follow(cuda_context *, cuda_blas *, bool second, cnn_error *);
 void cuda_blas_close(cuda_blas *);                                    /* one that was never opened (zeroed) is fine */
 void cuda_blas_describe(const cuda_blas *, cnn_put_fn *, void *user); /* its version */
 

@@ -28,6 +28,7 @@ static cnn_status check_tables(const cnn_impl *impl, cnn_error *err)
         {AT(peaks), offsetof(cnn_peaks, open), {"open", "run", "close"}},
         {AT(comms), offsetof(cnn_comms, id), {"id", "open", "close", "sum"}},
         {AT(offloads), 0, {"open", "close", "begin", "wait"}},
+        {AT(streams), 0, {"open", "close", "use", "mark", "wait"}},
         {AT(trainers), 0, {"supports", "open", "close", "load", "save", "train", "test", "gradients"}},
     };
 #undef AT

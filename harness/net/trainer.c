@@ -74,6 +74,17 @@ int trainer_fused(const cnn_session *session, const cnn_network *network, const 
     return single ? composition_fused(session, &network->net, params) : 0;
 }
 
+int64_t trainer_streams(const cnn_session *session, const trainer_params *params)
+{
+    return params->streams > 1 && trainer_row(session, params->algorithm) == NULL ? params->streams : 0;
+}
+
+int trainer_beside(const trainer *t, int *all)
+{
+    *all = 0;
+    return t->algorithm == NULL && t->params.streams > 1 ? composition_beside(t->own, all) : 0;
+}
+
 int64_t trainer_bucket(const cnn_session *session, const trainer_params *params)
 {
     const bool able = cnn_group_overlaps(session) && trainer_row(session, params->algorithm) == NULL;
@@ -111,6 +122,10 @@ cnn_status trainer_supported(const cnn_session *session, const cnn_network *netw
         return CNN_FAIL(err, CNN_UNSUPPORTED,
                         "trainer %s:%s has memory of its own: --offload is for training by single operations",
                         session->impl->name, algorithm->name);
+    if (params->streams > 1 && algorithm != NULL)
+        return CNN_FAIL(err, CNN_UNSUPPORTED,
+                        "trainer %s:%s makes its steps itself: --streams is for training by single operations",
+                        session->impl->name, algorithm->name);
     if (params->bucket > 0 && algorithm != NULL && rank_size(params->ranks) > 1)
         return CNN_FAIL(err, CNN_UNSUPPORTED,
                         "trainer %s:%s adds up in the middle of its own steps: --bucket is for training by single "
@@ -144,6 +159,37 @@ static cnn_status check_offload(const trainer *t, cnn_error *err)
                     impl->name);
 }
 
+static cnn_status check_streams(const trainer *t, cnn_error *err)
+{
+    const cnn_impl *impl = t->session->impl;
+    if (t->params.streams < 2) return CNN_OK;
+    if (t->params.streams > 2)
+        return CNN_FAIL(err, CNN_BAD_ARGUMENT, "%lld streams: a step is shared out to 2 at most",
+                        (long long)t->params.streams);
+    if (impl->streams == NULL && impl->memory == NULL)
+        return CNN_FAIL(
+            err, CNN_UNSUPPORTED,
+            "implementation %s computes on the CPU, one operation at a time on all of its threads: --streams "
+            "is for GPUs",
+            impl->name);
+    if (impl->streams == NULL)
+        return CNN_FAIL(err, CNN_UNSUPPORTED,
+                        "implementation %s has no second stream beside its operations (streams of its cnn_impl): leave "
+                        "--streams out",
+                        impl->name);
+    if (t->params.profile)
+        return CNN_FAIL(
+            err, CNN_UNSUPPORTED,
+            "a profile says what each operation took by marks on one stream, and with --streams %lld others "
+            "run beside it: leave out --profile or --streams",
+            (long long)t->params.streams);
+    if (trainer_bucket(t->session, &t->params) > 0)
+        return CNN_FAIL(err, CNN_UNSUPPORTED,
+                        "--bucket adds up gradients in the order in which one stream makes them: leave out --bucket or "
+                        "--streams");
+    return CNN_OK;
+}
+
 static cnn_status ask_support(const trainer *t, cnn_error *err)
 {
     if (t->params.profile && (t->algorithm->flags & CNN_ALGO_PROFILES) == 0)
@@ -161,6 +207,7 @@ static cnn_status plan_all(trainer *t, cnn_error *err)
     if (status == CNN_OK && t->algorithm == NULL)
         status = check_workers(t->session, NULL, t->net->batch, t->params.workers, err);
     if (status == CNN_OK && t->algorithm == NULL) status = check_offload(t, err);
+    if (status == CNN_OK && t->algorithm == NULL) status = check_streams(t, err);
     if (status != CNN_OK) return status;
     trainer_feed_place(t);
     if (t->algorithm == NULL) status = composition_open(t, err);

@@ -41,6 +41,7 @@ typedef struct trainer_params {
     bool host_data;               /* the images stay in host memory */
     bool recompute;               /* values are computed again in the backward pass where that saves memory */
     bool offload;      /* values are in host memory between the passes where that saves memory of the device */
+    int64_t streams;   /* 2: operations that do not depend on each other run at once; else one after another */
     int64_t workers;   /* above 0: exemplar parallelism, see cnn/train.h */
     int64_t shift;     /* training images are moved at random by up to so many pixels, anew each epoch */
     ranks *ranks;      /* who trains along; NULL: nobody */
@@ -58,7 +59,7 @@ typedef struct trainer_bytes {
     size_t params;    /* weights, biases, ..., running statistics */
     size_t grads;     /* of the trained parameters */
     size_t optimizer; /* its state */
-    size_t workspace; /* the largest any operation asks for */
+    size_t workspace; /* the largest any operation asks for; of each stream */
     size_t small;     /* batch labels, the order of images, sums, the step counter */
     size_t total;
     size_t offload; /* of values between the passes, in host memory; not in `total` */
@@ -118,6 +119,10 @@ bool trainer_uses_graph(const cnn_session *session, const trainer_params *params
 /* How many activations are epilogues of the conv or FC before them (verify.md#epilogues); 0 for an implementation's
  * trainer. */
 int trainer_fused(const cnn_session *session, const cnn_network *network, const trainer_params *params);
+/* params->streams; 0 where operations run one after another: with one stream, or an implementation's trainer. */
+int64_t trainer_streams(const cnn_session *session, const trainer_params *params);
+/* With two streams: how many operations of a training step are on the second one, and how many there are; else 0. */
+int trainer_beside(const trainer *t, int *all);
 /* params->bucket; 0 where it has no use: without other ranks, for an implementation's trainer, in a device's memory. */
 int64_t trainer_bucket(const cnn_session *session, const trainer_params *params);
 

@@ -80,6 +80,7 @@ cnn_status composition_rate(trainer *t,
 int composition_fused(const cnn_session *session, const cnn_net *net, const trainer_params *params);
 const char *composition_algorithm(const cnn_trainer *t, int layer, cnn_dir dir); /* see trainer.h */
 char *composition_choices(const cnn_trainer *t);
+int composition_beside(const cnn_trainer *t, int *all); /* see trainer_beside() */
 
 /* trainer.c: the implementation's own trainer. Parameters and sums are left open behind it. */
 cnn_status trainer_open_own(trainer *t, cnn_error *err);

@@ -77,6 +77,7 @@ static void mock_close(cnn_context *context)
     mock *m = mock_of(context);
     cnn_impl_cpu()->close(m->cpu);
     free(m->queue.list);
+    free(m->beside.list);
     free(m);
 }
 
@@ -143,6 +144,7 @@ const cnn_impl *cnn_impl_mock(void)
                       .capture = &mock_capture,
                       .profile = &mock_profile,
                       .uploads = &mock_uploads,
-                      .offloads = &mock_offloads};
+                      .offloads = &mock_offloads,
+                      .streams = &mock_streams};
     return &impl;
 }

@@ -7,10 +7,10 @@
  *   fail_at        the n-th operation fails, and every call from then on (0: none)
  *   sync_launches  1: an operation runs at once, so that its own call reports its failure, and nothing is captured
  *   refuse         1: capture->begin fails; 2: the first operation in a capture does; 3: capture->end does
- *   early_uploads  1: asynchronous uploads, and copies to the host and back, happen as early as cnn.h lets them, not as
- * late memory         bytes of device memory searches       1: plans of convolutions say that they settled on
- * something: found_0 forward, found_1, found_2 rests_from     from the n-th operation on no gradient of weights is
- * computed any more, and nobody is told (0: all are) */
+ *   early_uploads  1: asynchronous uploads, copies to the host and back, and what is on a second stream, happen as
+ * early as cnn.h lets them, not as late memory         bytes of device memory searches       1: plans of convolutions
+ * say that they settled on something: found_0 forward, found_1, found_2 rests_from     from the n-th operation on no
+ * gradient of weights is computed any more, and nobody is told (0: all are) */
 #ifndef TESTS_MOCK_MOCK_DEVICE_H
 #define TESTS_MOCK_MOCK_DEVICE_H
 

@@ -1,6 +1,6 @@
 /* mock_parts.h: what the files of the mock share: a stream of calls (mock_stream.c) with its marks (mock_laps.c) and
- * the uploads beside it (mock_lanes.c), copies to the host (mock_offload.c), what can be put on it (mock_operations.c),
- * and the table (mock_device.c). */
+ * the uploads beside it (mock_lanes.c), copies to the host (mock_offload.c), a second stream (mock_streams.c), what can
+ * be put on it (mock_operations.c), and the table (mock_device.c). */
 #ifndef TESTS_MOCK_MOCK_PARTS_H
 #define TESTS_MOCK_MOCK_PARTS_H
 
@@ -35,12 +35,13 @@ typedef struct copy_args {
     int byte, lane;
     int64_t upload;       /* which one of the lane is waited for */
     cnn_offload *offload; /* of which `lane` is a copy's index */
+    cnn_stream *stream;   /* of which `lane` is a mark's index */
 } copy_args;
 
 struct call {
     runner *run;
-    cnn_plan plan; /* a copy: the one that it was called with is gone when it runs */
-    bool planned;
+    cnn_plan plan;        /* a copy: the one that it was called with is gone when it runs */
+    bool planned, second; /* second: it is on the second stream */
     union {
         cnn_weighted_args weighted;
         cnn_map_fwd_args map_fwd;
@@ -80,7 +81,10 @@ struct mock {
     cnn_laps *laps;
     int64_t ticks;
     calls queue, *capture; /* capture: where calls go instead */
-    int64_t ran;           /* of the queue */
+    calls beside;          /* what the second stream has been given, and has not done from `beside_ran` on */
+    int64_t beside_ran;
+    bool second; /* is in use */
+    int64_t ran; /* of the queue */
     int64_t knobs[MOCK_KNOBS], executed;
     lane lanes[MOCK_LANES];
     int last_lane;
@@ -98,6 +102,8 @@ cnn_status mock_run_until(mock *m, int64_t place, cnn_error *err);
 cnn_status mock_finish(mock *m, const char *what, cnn_error *err);
 /* Puts a call on the stream, or into the capture. */
 cnn_status mock_launch(mock *m, const call *c, cnn_error *err);
+/* mock_streams.c: a call that the stream has come to, and that is the second one's. */
+cnn_status mock_beside(mock *m, const call *c, cnn_error *err);
 /* mock_laps.c: a mark on the stream, where laps are in use. */
 cnn_status mock_lap(cnn_context *context, const char *phase, cnn_error *err);
 
@@ -111,6 +117,7 @@ extern const cnn_capture mock_capture;
 extern const cnn_profile mock_profile;
 extern const cnn_uploads mock_uploads;
 extern const cnn_offloads mock_offloads;
+extern const cnn_streams mock_streams;
 extern const cnn_operations mock_operations;
 
 #endif

@@ -27,7 +27,7 @@ cnn_status mock_run_until(mock *m, int64_t place, cnn_error *err)
         if (m->dead) return CNN_FAIL(err, CNN_DEVICE, "mock: operation %lld failed", (long long)m->executed);
         const int64_t from = m->knobs[MOCK_RESTS_FROM];
         if (from > 0 && m->executed >= from && c->planned && c->plan.dir == CNN_BWD_W) continue;
-        const cnn_status status = c->run(m, c, err);
+        const cnn_status status = c->second ? mock_beside(m, c, err) : c->run(m, c, err);
         if (status != CNN_OK) return status;
     }
     return m->dead ? CNN_FAIL(err, CNN_DEVICE, "mock: the context is dead") : CNN_OK;
@@ -43,8 +43,11 @@ cnn_status mock_finish(mock *m, const char *what, cnn_error *err)
     return status;
 }
 
-cnn_status mock_launch(mock *m, const call *c, cnn_error *err)
+cnn_status mock_launch(mock *m, const call *launched, cnn_error *err)
 {
+    call here = *launched;
+    const call *c = &here;
+    here.second = m->second;
     if (m->dead) return CNN_FAIL(err, CNN_DEVICE, "mock: the context is dead");
     if (m->capture != NULL && m->knobs[MOCK_REFUSE] == 2)
         return CNN_FAIL(err, CNN_DEVICE, "mock: this operation cannot be captured");

@@ -30,6 +30,7 @@ static cnn_status trained_gradient(void *user, const cnn_net *net, const double 
                                      .optimizer = {.kind = CNN_SGD},
                                      .recompute = t->options->recompute,
                                      .offload = t->options->offload,
+                                     .streams = t->options->streams,
                                      .fuse = t->options->fuse,
                                      .loss_scale = vf_net_loss_scale(net),
                                      .workers = verify_net_workers(trainer_row(t->session, t->algorithm), net->batch)};
@@ -68,6 +69,7 @@ cnn_status verify_net_trained(const cnn_session *session, const cnn_network *net
     const trainer_params usual = {.optimizer = {.kind = CNN_SGD},
                                   .recompute = options->recompute,
                                   .offload = options->offload,
+                                  .streams = options->streams,
                                   .workers = verify_net_workers(row, network->net.batch)};
     trained t = {session, network, algorithm, options};
     cnn_error why;

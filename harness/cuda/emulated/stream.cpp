@@ -22,12 +22,13 @@ struct emulated_stream {
     std::vector<emulated_stream *> branches; /* of the capture that began here */
     long long submitted, joined;             /* calls; of a branch, so many of them are waited for */
     bool computes;                           /* it has had more than copies */
+    bool late; /* it began with the wait for another that is not late: all that is on it is put off */
     emulated_queue_ref queue;
 };
 
 struct emulated_event {
-    double seconds; /* of processor time: see emulated_seconds() */
-    bool recorded, timed;
+    double seconds;             /* of processor time: see emulated_seconds() */
+    bool recorded, timed, late; /* late: recorded on such a stream */
     int device;
     emulated_queue_ref queue; /* where it was passed, and at which place */
     long long place;
@@ -108,8 +109,9 @@ cudaError_t emulated_enqueue(cudaStream_t stream, std::function<void()> call)
 {
     if (stream == nullptr) return submit(stream, std::move(call));
     const emulated_queue_ref queue = stream->queue;
-    stream->computes = true;
     stream->submitted++;
+    if (stream->late) return submit(stream, [queue, call] { queue->put_off_operation(call); });
+    stream->computes = true;
     return submit(stream, [queue, call] {
         queue->run_all();
         call();
@@ -288,6 +290,7 @@ cudaError_t cudaEventRecord(cudaEvent_t event, cudaStream_t stream)
     if (event->device != (stream != nullptr ? stream->device : emulated_device()))
         return emulated_done(cudaErrorInvalidResourceHandle);
     event->recorded = true;
+    event->late = stream != nullptr && stream->late;
     event->number = stream != nullptr ? stream->number : 0;
     event->branch = event->number != 0 ? stream : nullptr;
     event->submitted = event->number != 0 ? stream->submitted : 0;
@@ -356,6 +359,7 @@ cudaError_t cudaStreamWaitEvent(cudaStream_t stream, cudaEvent_t event, unsigned
     }
     if (!event->recorded) return cudaSuccess;
     const emulated_queue_ref queue = stream != nullptr ? stream->queue : nullptr;
+    if (stream != nullptr && !stream->computes && !event->late) stream->late = true;
     return submit(stream, [event, queue] {
         const emulated_queue_ref other = event->queue;
         const long long place = event->place;

@@ -9,19 +9,38 @@
 
 /* ---- Opening and closing ---- */
 
+/* The most that a call of a list takes, by its stream. */
+static void find_workspace(const cnn_trainer *t, const call_list *list, size_t most[STREAMS])
+{
+    for (int i = 0; i < list->count; i++) {
+        const step_call *call = &list->calls[i];
+        const size_t bytes = call->plan >= 0 ? t->plans[call->plan].plan.workspace_bytes : 0;
+        if (bytes > most[call->stream]) most[call->stream] = bytes;
+    }
+}
+
+/* Calls of one stream share it. */
+static void place_workspace(cnn_trainer *t)
+{
+    size_t most[STREAMS] = {0};
+    for (int i = 0; i < t->n_batches; i++)
+        for (int mode = 0; mode < PASSES; mode++) find_workspace(t, &t->batches[0][i].calls[mode], most);
+    find_workspace(t, &t->update, most);
+    for (int s = 0; s < STREAMS; s++)
+        t->workspace_at[s] =
+            most[s] > 0 ? trainer_place(t->loop, &t->loop->bytes.workspace, (int64_t)most[s], 1) : NOWHERE;
+}
+
 static cnn_status plan_all(cnn_trainer *t, cnn_error *err)
 {
-    size_t workspace = 0;
     cnn_status status = step_layout(t, err);
     if (status == CNN_OK && !t->loop->overflow) status = step_schedule(t, err);
     if (status == CNN_OK && !t->loop->overflow) status = step_recompute(t, err);
     if (status == CNN_OK && !t->loop->overflow) status = step_offload(t, err);
+    if (status == CNN_OK && !t->loop->overflow) status = step_streams(t, err);
     if (status == CNN_OK && !t->loop->overflow) status = step_share(t, err);
     if (status == CNN_OK && !t->loop->overflow) status = step_buckets(t, err);
-    for (int i = 0; status == CNN_OK && i < t->n_plans; i++)
-        if (t->plans[i].plan.workspace_bytes > workspace) workspace = t->plans[i].plan.workspace_bytes;
-    t->workspace_at = NOWHERE;
-    if (workspace > 0) t->workspace_at = trainer_place(t->loop, &t->loop->bytes.workspace, (int64_t)workspace, 1);
+    if (status == CNN_OK) place_workspace(t);
     return status;
 }
 
@@ -38,6 +57,7 @@ static void composition_close(cnn_context *context, cnn_trainer *t)
     for (int list = 0; list < LANES; list++)
         for (int i = 0; i < MAX_BATCHES; i++) free_batch(t, &t->batches[list][i]);
     step_offload_close(t);
+    step_second_close(t);
     cnn_group_close(&t->group); /* behind the graphs that hold its sums */
     free(t->update.calls);
     free(t->plans);
@@ -92,7 +112,7 @@ static void resolve(const cnn_trainer *t, int list, call_list *calls)
         step_call *call = &calls->calls[i];
         for (int k = 0; k < call->n_operands; k++) call->operands[k] = address(t, list, call->at[k]);
         if (call->plan >= 0 && t->plans[call->plan].plan.workspace_bytes > 0)
-            call->extra.workspace = trainer_at(t->loop, t->workspace_at);
+            call->extra.workspace = trainer_at(t->loop, t->workspace_at[call->stream]);
     }
 }
 
@@ -108,6 +128,7 @@ cnn_status composition_start(trainer *loop, cnn_error *err)
     loop->facts.steps = several ? STEPS_A_GRAPH : 1;
     const bool at_once = !t->graphs && t->session->impl->memory == NULL;
     cnn_status status = step_offload_open(t, err);
+    if (status == CNN_OK) status = step_second_open(t, err);
     if (status == CNN_OK) status = step_sums_open(t, err);
     if (status == CNN_OK && loop->data != NULL && !at_once) {
         status = trainer_set_params(loop, NULL, err); /* what runs before training reads nothing that is not there */

@@ -108,7 +108,7 @@ static cnn_status add_move(const search *s, call_list *to, const route *r, step_
     *call = (step_call){.plan = -1,
                         .move = move,
                         .n_operands = 1,
-                        .written = move == MOVES_BACK,
+                        .written = back, /* there when the copy is begun, and its values when it is waited for */
                         .at = {at},
                         .host_at = r->host_at,
                         .copy = r->copy + back,

@@ -16,9 +16,19 @@
 
 enum { STEP_ALIGN = 256 };
 
+/* What operations run on: the context's stream, and a second one, see streams.c. */
+enum { STREAMS = 2 };
+
 /* The first and the last call of a list that use a buffer; last -1: none does. */
+typedef struct step_use {
+    int first, last;
+    int known; /* the last call of the other stream that is over when `first` begins; -1: none */
+} step_use;
+
+/* Of all calls, and of those on each stream. */
 typedef struct step_life {
     int first, last;
+    step_use on[STREAMS];
 } step_life;
 
 typedef struct step_buffer {
@@ -48,6 +58,9 @@ typedef struct step_call {
     unsigned written; /* a bit for each operand: the call writes it */
     bool again;       /* of the forward pass, in the backward pass: see recompute.c */
     bool done;        /* an activation, by the call before it: nothing is left to do */
+    int stream;       /* 0: the context's; see streams.c, and so the next three */
+    int waits, marks; /* for a mark before it; makes a mark behind it; counted from 1, 0: none */
+    int known;        /* with two streams: the last call of the other one that is over when it begins; -1: none */
     int begins;       /* so many buckets' sums begin behind it: see buckets.c */
     step_move move;   /* see offload.c, and so the next two */
     int copy;         /* which of the copies to the host and back */
@@ -61,6 +74,7 @@ typedef struct step_call {
 typedef struct call_list {
     step_call *calls;
     int count, capacity;
+    int joins; /* behind the last call: the mark that the context's stream waits for, from 1; 0: none */
 } call_list;
 
 /* Elements [first, first + count) of the gradients' array. */
@@ -101,7 +115,7 @@ struct cnn_trainer {
     size_t *scratch_at;                  /* one a layer: a gradient that is then added to others; or NOWHERE */
     size_t params_at, grads_at, kept_at; /* kept: a copy of the running statistics, during `gradients` */
     size_t aside_at;                     /* likewise, while batch norm is computed again */
-    size_t state_at[2], workspace_at, step_at, cursor_at;
+    size_t state_at[2], workspace_at[STREAMS], step_at, cursor_at;
     /* In f16 and bf16, else NOWHERE: the trained parameters rounded to 16 bits, which kernels read; the loss scale and
      * what belongs to it; and the scale that the gradients have, which the update may then change. */
     size_t copy_at, scaling_at, scale_at;
@@ -119,6 +133,9 @@ struct cnn_trainer {
     cnn_offload *offload; /* with values that move to host memory, whose memory `host` is; else NULL */
     char *host;
     int n_copies;
+
+    cnn_stream *second; /* with two streams, else NULL */
+    int n_marks;
 
     cnn_group group;      /* over ranks: what adds up their gradients */
     step_bucket *buckets; /* likewise, in the order in which their sums begin; one or none: one sum behind all calls */
@@ -145,6 +162,14 @@ cnn_status step_offload(cnn_trainer *t, cnn_error *err);
 cnn_status step_offload_open(cnn_trainer *t, cnn_error *err);
 void step_offload_close(cnn_trainer *t);
 cnn_status step_offload_run(const cnn_trainer *t, const step_call *call, cnn_error *err);
+
+/* streams.c: which calls go on a second stream, and who waits for whom; nothing without trainer_params.streams.
+ * forks.c: the second stream; a call of a list with what it waits for and marks; the end of a list. */
+cnn_status step_streams(cnn_trainer *t, cnn_error *err);
+cnn_status step_second_open(cnn_trainer *t, cnn_error *err);
+void step_second_close(cnn_trainer *t);
+cnn_status step_fork(const cnn_trainer *t, const step_call *call, cnn_error *err);
+cnn_status step_join(const cnn_trainer *t, const call_list *list, cnn_error *err);
 
 /* sharing.c: the life of each buffer in a list; the most bytes that are alive at once; a place for each. */
 void step_lives(const cnn_trainer *t, const call_list *list, step_life *lives);
@@ -190,8 +215,10 @@ step_batch *step_find_batch(cnn_trainer *t, int lane, int64_t mb, int mode, cnn_
  * the lists, which are whole. */
 cnn_status step_buckets(cnn_trainer *t, cnn_error *err);
 
-/* run.c: one call of a list; the calls of a list; those of a step: with the update, or inference. */
+/* run.c: one call of a list, or no more than what it does; the calls of a list; those of a step: with the update, or
+ * inference. */
 cnn_status step_run_call(const cnn_trainer *t, const step_call *call, cnn_error *err);
+cnn_status step_do_call(const cnn_trainer *t, const step_call *call, cnn_error *err);
 cnn_status step_run(cnn_trainer *t, const call_list *list, cnn_error *err);
 cnn_status step_run_mode(cnn_trainer *t, const step_batch *batch, int mode, cnn_error *err);
 

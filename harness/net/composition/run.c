@@ -22,7 +22,7 @@ static cnn_status name_call(const cnn_trainer *t, const step_call *c, cnn_error 
     return cnn_error_before(err, err->status, "%s: ", what);
 }
 
-static cnn_status run_call(const cnn_trainer *t, const step_call *c, cnn_error *err)
+cnn_status step_do_call(const cnn_trainer *t, const step_call *c, cnn_error *err)
 {
     if (c->move != STAYS) return step_offload_run(t, c, err);
     return c->plan < 0 ? cnn_mem_copy(t->session, c->operands[1], c->operands[0], c->copy_bytes, err)
@@ -34,7 +34,7 @@ cnn_status step_run_call(const cnn_trainer *t, const step_call *c, cnn_error *er
     const cnn_impl *impl = t->session->impl;
     if (c->done) return CNN_OK;
     if (impl->ranges != NULL) CNN_CALL_VOID(impl, ranges->push, t->session->context, c->range);
-    cnn_status status = run_call(t, c, err);
+    cnn_status status = t->second != NULL ? step_fork(t, c, err) : step_do_call(t, c, err);
     if (impl->ranges != NULL) CNN_CALL_VOID(impl, ranges->pop, t->session->context);
     if (status == CNN_OK) status = step_laps_call(t, err);
     return status == CNN_OK ? CNN_OK : name_call(t, c, err);
@@ -44,7 +44,7 @@ cnn_status step_run(cnn_trainer *t, const call_list *list, cnn_error *err)
 {
     cnn_status status = CNN_OK;
     for (int i = 0; i < list->count && status == CNN_OK; i++) status = step_run_call(t, &list->calls[i], err);
-    return status;
+    return status == CNN_OK ? step_join(t, list, err) : status;
 }
 
 cnn_status step_run_mode(cnn_trainer *t, const step_batch *batch, int mode, cnn_error *err)

@@ -1,8 +1,9 @@
 /* sharing.c: buffers that are never needed at the same time share memory.
  *
  * A buffer is alive from the first call of a step that uses it to the last. Those that are alive together get places
- * apart. Two orders of placing are tried, each buffer at the lowest place that is free for all its life: the largest
- * first, and the first to be used first. */
+ * apart. On two streams calls run at once, too: there one buffer's memory is another's only where all calls that use
+ * the one are over before any that uses the other begins. Two orders of placing are tried, each buffer at the lowest
+ * place that is free for all its life: the largest first, and the first to be used first. */
 #include "harness/problem/names.h"
 #include "parts.h"
 
@@ -11,16 +12,24 @@
 
 /* ---- Lives ---- */
 
+static const step_life unused = {INT_MAX, -1, {{INT_MAX, -1, -1}, {INT_MAX, -1, -1}}};
+
+static void use(step_life *life, const step_call *call, int i)
+{
+    step_use *on = &life->on[call->stream];
+    if (life->last < 0) life->first = i;
+    life->last = i;
+    if (on->last < 0) on->first = i, on->known = call->known;
+    on->last = i;
+}
+
 void step_lives(const cnn_trainer *t, const call_list *list, step_life *lives)
 {
-    for (int b = 0; b < t->n_buffers; b++) lives[b] = (step_life){INT_MAX, -1};
+    for (int b = 0; b < t->n_buffers; b++) lives[b] = unused;
     for (int i = 0; i < list->count; i++)
         for (int o = 0; o < list->calls[i].n_operands; o++) {
             const size_t at = list->calls[i].at[o];
-            if (!step_is_buffer(at)) continue;
-            step_life *life = &lives[at - BUFFER];
-            if (life->last < 0) life->first = i;
-            life->last = i;
+            if (step_is_buffer(at)) use(&lives[at - BUFFER], &list->calls[i], i);
         }
 }
 
@@ -45,10 +54,21 @@ cnn_status step_peak(const cnn_trainer *t, const call_list *list, size_t *bytes,
     return made ? CNN_OK : CNN_FAIL(err, CNN_OUT_OF_MEMORY, "no memory to plan memory");
 }
 
+/* Whether all calls that use `a` are over before any that uses `b` begins. Who knows of a call knows of those before
+ * it. */
+static bool ends_before(const step_life *a, const step_life *b)
+{
+    for (int s = 0; s < STREAMS; s++) {
+        const step_use *first = &b->on[s], *same = &a->on[s], *other = &a->on[STREAMS - 1 - s];
+        if (first->last >= 0 && (same->last >= first->first || other->last > first->known)) return false;
+    }
+    return true;
+}
+
 static bool alive_together(const step_buffer *a, const step_buffer *b)
 {
     for (int mode = 0; mode < PASSES; mode++)
-        if (a->life[mode].first <= b->life[mode].last && b->life[mode].first <= a->life[mode].last) return true;
+        if (!ends_before(&a->life[mode], &b->life[mode]) && !ends_before(&b->life[mode], &a->life[mode])) return true;
     return false;
 }
 
@@ -121,7 +141,7 @@ static cnn_status find_lives(cnn_trainer *t, const call_list *train, cnn_error *
     step_life *lives = calloc((size_t)t->n_buffers + 1, sizeof *lives);
     if (lives == NULL) return CNN_FAIL(err, CNN_OUT_OF_MEMORY, "no memory to plan memory");
     for (int b = 0; b < t->n_buffers; b++)
-        for (int mode = 0; mode < PASSES; mode++) t->buffers[b].life[mode] = (step_life){INT_MAX, -1};
+        for (int mode = 0; mode < PASSES; mode++) t->buffers[b].life[mode] = unused;
     for (int i = 0; i < t->n_batches; i++) /* lists of one mode have the same calls, whatever the batch size */
         for (int mode = 0; mode < PASSES; mode++) {
             const call_list *list = &t->batches[0][i].calls[mode];

@@ -528,15 +528,15 @@ static void copies_come_when_they_are_waited_for(void **)
 {
     pair_of_streams p;
     open_pair(&p);
-    for (int way = 0; way < 4; way++) { /* after the last one the stream has had more than copies */
+    for (int way = 0; way < 4; way++) {
         p.from = 1, p.to = 0;
         begin_copy(&p);
         assert_int_equal(emulated_launch(1, 1, 0, p.main, add_one, &p.from), cudaSuccess); /* which is a mistake */
         assert_true(p.from == 2 && p.to == 0);
         if (way == 0) assert_int_equal(cudaStreamWaitEvent(p.main, p.done), cudaSuccess);
         if (way == 1) assert_int_equal(cudaEventSynchronize(p.done), cudaSuccess);
-        if (way == 2) assert_int_equal(cudaStreamSynchronize(p.copies), cudaSuccess);
         if (way == 3) assert_int_equal(cudaMemsetAsync(&p.from, 0, 0, p.copies), cudaSuccess); /* behind it */
+        if (way >= 2) assert_int_equal(cudaStreamSynchronize(p.copies), cudaSuccess);
         assert_true(p.to == 2);
     }
     close_pair(&p);
@@ -576,6 +576,66 @@ static void a_capture_forks_and_joins(void **)
     begin_copy(&p); /* both streams are as they were */
     assert_int_equal(cudaEventSynchronize(p.done), cudaSuccess);
     assert_true(p.to == 11);
+    assert_int_equal(cudaGraphExecDestroy(exec), cudaSuccess);
+    close_pair(&p);
+}
+
+static __global__ void copy_number(float *to, const float *from) { *to = *from; }
+
+/* `from` to `to` and on to *last, by two kernels of a stream that begins with a wait. */
+static void begin_kernels(pair_of_streams *p, float *last)
+{
+    assert_int_equal(cudaEventRecord(p->ready, p->main), cudaSuccess);
+    assert_int_equal(cudaStreamWaitEvent(p->copies, p->ready), cudaSuccess);
+    assert_int_equal(emulated_launch(1, 1, 0, p->copies, copy_number, &p->to, &p->from), cudaSuccess);
+    assert_int_equal(emulated_launch(1, 1, 0, p->copies, copy_number, last, &p->to), cudaSuccess);
+    assert_int_equal(cudaEventRecord(p->done, p->copies), cudaSuccess);
+}
+
+/* All of them, or all but the last one: both happen, and nothing else does. Somebody uses `to` in between. */
+static void kernels_of_a_fork_come_late(void **)
+{
+    pair_of_streams p;
+    int late = 0, between = 0;
+    open_pair(&p);
+    for (int i = 0; i < 20; i++) {
+        float last = 0;
+        p.from = 1, p.to = 0;
+        begin_kernels(&p, &last);
+        assert_true(last == 0 && (p.to == 0 || p.to == 1));
+        (p.to == 0 ? late : between)++;
+        p.from = 2;
+        const bool began = p.to == 1;
+        p.to = 3; /* both are mistakes */
+        assert_int_equal(cudaStreamWaitEvent(p.main, p.done), cudaSuccess);
+        assert_true(last == (began ? 3 : 2));
+    }
+    assert_true(late > 3 && between > 3);
+    close_pair(&p);
+}
+
+static void a_fork_is_captured(void **)
+{
+    pair_of_streams p;
+    cudaGraph_t graph = nullptr;
+    cudaGraphExec_t exec = nullptr;
+    float last = 0;
+    open_pair(&p);
+    for (int i = 0; i < 2; i++) { /* at first nobody joins it */
+        assert_int_equal(cudaStreamBeginCapture(p.main, cudaStreamCaptureModeThreadLocal), cudaSuccess);
+        begin_kernels(&p, &last);
+        if (i == 1) assert_int_equal(cudaStreamWaitEvent(p.main, p.done), cudaSuccess);
+        assert_int_equal(cudaStreamEndCapture(p.main, &graph), i == 1 ? cudaSuccess : cudaErrorStreamCaptureUnjoined);
+        (void)cudaGetLastError();
+    }
+    assert_true(last == 0);
+    assert_int_equal(cudaGraphInstantiate(&exec, graph), cudaSuccess);
+    assert_int_equal(cudaGraphDestroy(graph), cudaSuccess);
+    for (int i = 1; i < 9; i++) {
+        p.from = (float)i;
+        assert_int_equal(cudaGraphLaunch(exec, p.main), cudaSuccess);
+        assert_true(last == (float)i);
+    }
     assert_int_equal(cudaGraphExecDestroy(exec), cudaSuccess);
     close_pair(&p);
 }
@@ -623,6 +683,8 @@ int main()
         cmocka_unit_test(graphs_play_back_what_was_recorded),
         cmocka_unit_test(waiting_and_allocating_break_a_capture),
         cmocka_unit_test(copies_come_when_they_are_waited_for),
+        cmocka_unit_test(kernels_of_a_fork_come_late),
+        cmocka_unit_test(a_fork_is_captured),
         cmocka_unit_test(a_stream_does_not_wait_for_another),
         cmocka_unit_test(a_capture_forks_and_joins),
         cmocka_unit_test(a_capture_is_closed),

@@ -120,7 +120,8 @@ static const struct {
     {FUNCTION(peaks, run)},          {FUNCTION(peaks, close)},    {FUNCTION(trainers, supports)},
     {FUNCTION(trainers, open)},      {FUNCTION(trainers, close)}, {FUNCTION(trainers, load)},
     {FUNCTION(trainers, save)},      {FUNCTION(trainers, train)}, {FUNCTION(trainers, test)},
-    {FUNCTION(trainers, gradients)},
+    {FUNCTION(trainers, gradients)}, {FUNCTION(streams, open)},   {FUNCTION(streams, close)},
+    {FUNCTION(streams, use)},        {FUNCTION(streams, mark)},   {FUNCTION(streams, wait)},
 #undef FUNCTION
 };
 
@@ -226,7 +227,7 @@ static void a_smaller_table_is_taken(void **state)
     const cnn_impl *now = &copy.impl;
     assert_true(now->memory == NULL && now->timing == NULL && now->capture == NULL && now->profile == NULL);
     assert_true(now->ranges == NULL && now->uploads == NULL && now->peaks == NULL && now->trainers == NULL);
-    assert_true(now->offloads == NULL);
+    assert_true(now->offloads == NULL && now->streams == NULL);
     assert_string_equal(now->name, "cpu");
     assert_ptr_equal(now->ops->conv_fwd, old.ops->conv_fwd);
     assert_ptr_equal(now->ops->gather, old.ops->gather);

@@ -15,7 +15,7 @@ static const char net_text[] = "input 1 8 8\nconv 4 kernel=3 stride=2 pad=1\nbat
 
 typedef struct way {
     const char *name;
-    bool mock, no_graph, host_data, losses, watched, recompute, offload;
+    bool mock, no_graph, host_data, losses, watched, recompute, offload, streams;
     const char *knobs[2];
 } way;
 
@@ -43,7 +43,8 @@ static cnn_status open_way(const cnn_session *session, const cnn_network *n, con
                              .no_graph = w->no_graph,
                              .host_data = w->host_data,
                              .recompute = w->recompute,
-                             .offload = w->offload};
+                             .offload = w->offload,
+                             .streams = w->streams ? 2 : 1};
     OK(cnn_optimizer_parse("adam,lr=0.01", &params.optimizer, err));
     const cnn_status status = trainer_open(session, n, data, &params, t, why);
     return status == CNN_OK ? trainer_start(*t, why) : status;
@@ -117,6 +118,10 @@ static void test_every_way_the_same(void **state)
         {.name = "graph, offload, early", .mock = true, .offload = true, .knobs = {"mock.early_uploads=1"}},
         {.name = "no graph, offload, recompute", .mock = true, .no_graph = true, .offload = true, .recompute = true},
         {.name = "host, graph, offload", .mock = true, .host_data = true, .offload = true},
+        {.name = "graph, streams", .mock = true, .streams = true},
+        {.name = "graph, streams, early", .mock = true, .streams = true, .knobs = {"mock.early_uploads=1"}},
+        {.name = "no graph, streams", .mock = true, .no_graph = true, .streams = true},
+        {.name = "host, graph, streams, offload", .mock = true, .host_data = true, .streams = true, .offload = true},
         {.name = "cpu, recompute, losses", .recompute = true, .losses = true},
         {.name = "cpu, host", .host_data = true, .losses = true},
     };

@@ -61,7 +61,7 @@ static inline void run_poisoned(trainer *t, const call_list *list)
                 memset(alive + (buffer->at - low), 1, buffer->bytes);
         }
         poison(t, alive, low, high);
-        const call_list one = {list->calls + i, 1, 1};
+        const call_list one = {.calls = list->calls + i, .count = 1, .capacity = 1};
         OK(step_run(t->own, &one, err));
     }
     free(alive);
