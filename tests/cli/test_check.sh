@@ -78,7 +78,7 @@ printf 'bench %s --out "$OUT"\n' "${on[*]} ${short[*]}" >"$tmp/recipe"
 writes run "$tmp/recipe" --out "$r"
 writes list --json
 writes describe mb2ic3ih5oc4kh3 --json
-mapfile -t published < <(ls results/*.jsonl results/*/*.jsonl | grep -v pytorch)
+mapfile -t published < <(ls results/*.jsonl results/*/*.jsonl | grep -vE '/(pytorch|trainkernel)[.]jsonl')
 for each in "$tmp/tune.jsonl" "${published[@]}"; do
     [ -e "$each" ] || continue
     tests=$((tests + 1))

@@ -154,7 +154,7 @@ text
 holds 'the comparison' "$tmp/text" 'a.jsonl → b.jsonl|1 figure in both|SLOWER'
 
 # ---- Records of other machines, of days: those that this project publishes.
-mapfile -t published < <(ls results/h100/*.jsonl results/h200/*.jsonl results/xeon2/*.jsonl | grep -v pytorch)
+mapfile -t published < <(ls results/h100/*.jsonl results/h200/*.jsonl results/xeon2/*.jsonl | grep -vE '/(pytorch|trainkernel)[.]jsonl')
 report "${published[@]}"
 sound "${published[@]}"
 text
