@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # accused.sh: does `bench` accuse honest kernels? Random convolutions, FC layers and transposed convolutions are timed and judged,
-# round by round, until FIGURES have been; then every figure that is not PASSED is shown, with the command that repeats it.
+# round by round, until FIGURES have been; then every figure that is not PASSED is shown, with the command that repeats it (status 1).
 #   bench/accused.sh OUT_FOLDER IMPL,... [BENCH OPTIONS...]
 # FIGURES (3000), SEED (1), BENCHCNN come from the environment. Rounds that OUT_FOLDER holds are not run again.
 set -euo pipefail
@@ -10,7 +10,6 @@ shift 2
 benchcnn=${BENCHCNN:-build/release/benchcnn}
 figures=${FIGURES:-3000} seed=${SEED:-1}
 [ $# -gt 0 ] || set -- --warm-up 0.002 --min-time 0.005 --max-time 0.05
-command -v jq >/dev/null || { source scripts/setup.sh && install_missing jq; }
 mkdir -p "$out"
 
 problems() { # OP ROUND COUNT
@@ -26,8 +25,12 @@ problems() { # OP ROUND COUNT
             }
         }'
 }
-states() { jq -r 'select(.state != null and .repro != null) | [.state, .repro, .message // ""] | @tsv' "$out"/*.jsonl 2>/dev/null; }
-count() { states | awk -F '\t' -v state="$1" '$1 == state' | wc -l; }
+# Of each case its verdict, the command that repeats it, and the reason.
+states() {
+    sed -n 's/.*"state":"\([A-Z]*\)".*/\1\t&/; T; s/\t.*"reason":"\([^"]*\)".*"repro":"\([^"]*\)".*/\t\2\t\1/; t shown; s/\t.*"repro":"\([^"]*\)".*/\t\1\t/; T; : shown; p' \
+        "$out"/*.jsonl 2>/dev/null
+}
+count() { states | grep -c "^$1" || true; }
 
 begun=$SECONDS
 for ((round = 1; $(count PASSED) < figures; round++)); do
@@ -41,5 +44,7 @@ for ((round = 1; $(count PASSED) < figures; round++)); do
     done
 done
 states | cut -f1 | sort | uniq -c
-states | awk -F '\t' '$1 != "PASSED" && $1 != "UNSUPPORTED"'
+accused=$(states | grep -vE '^(PASSED|UNSUPPORTED)' || true)
+printf '%s' "${accused:+$accused$'\n'}"
 printf '%d s, load %s\n' $((SECONDS - begun)) "$(cut -d' ' -f1-3 /proc/loadavg)"
+[ -z "$accused" ]

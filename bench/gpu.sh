@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # gpu.sh: proves and measures the CUDA implementations on a machine with a GPU; records and logs go to out/gpu (or $OUT).
-#   bench/gpu.sh build verify train         any of: build, verify, sanitize, train, table, tensor, sweep, fused, peers, trainkernel, cpu, peaks, host, memory, streams, speedup, ranks (ranks_alike, ranks_epochs)
+#   bench/gpu.sh build verify train         any of: build, verify, sanitize, train, table, tensor, sweep, fused, peers, trainkernel, cpu, peaks, host, memory, streams, accused, speedup, ranks (ranks_alike, ranks_epochs)
 set -euo pipefail
 cd "$(dirname "$0")/.."
 out=${OUT:-out/gpu}
@@ -70,6 +70,12 @@ sanitized() {
         echo "train --net projection --impl $impl --data synthetic --images 200,50 --batch 37 --quiet --offload"
         echo "train --net projection --impl $impl --data synthetic --images 200,50 --batch 37 --quiet --streams 2"
         [ "$impl" = cudnn ] && continue
+        if [ "$impl" = cuda_tensor ]; then # 1x1 of f32, by boxes: x or dy with more channels
+            for way in f32 tf32; do
+                echo "verify --impl cuda_tensor --op conv --problem mb2ic72ih8oc40kh1 --problem mb3ic40ih10oc72kh1 --layout nchw,nhwc" \
+                    "--math $way --set cuda_tensor.matrix=1 $checked"
+            done
+        fi
         case $impl in cuda_tensor | cuda_naive)
             for op in "conv $few --layout nchw,nhwc" 'conv --problem mb8ic136ih9oc72kh3ph1 --problem mb8ic200ih9oc136kh1 --layout nhwc' 'fc --problem mb3ic7ih3oc5 --problem mb130ic72oc70' \
                 'deconv --no-bias --problem mb2ic3ih7oc5kh3ph1 --problem mb2ic64ih7oc24kh3ph1'; do
@@ -183,6 +189,12 @@ peaks() {
             --min-time 0.05 --max-time 0.5 --peaks "$out/peaks.jsonl" --quiet --out "$out/bench_$caches.jsonl" | tail -60
     done
     "$benchcnn" plot roofline "$out/bench_hot.jsonl" "$out/peaks.jsonl" --out "$out/roofline" || true
+}
+
+# Honest kernels, judged while they are timed: none may be accused. FIGURES of them, or until the call ends; what is there counts.
+accused() {
+    FIGURES=${FIGURES:-1000} BENCHCNN=$benchcnn bench/accused.sh "$out/accused" \
+        "${ACCUSED_IMPLS:-cuda_naive:v4,cuda_im2col:implicit_pad,cuda_tensor,cudnn:heuristic,cudnn:graph:heuristic}" || failed=1
 }
 
 # The GPU over the cores beside it; without gnuplot, all but the picture.
