@@ -28,6 +28,38 @@ static cnn_status check(const cnn_conv_desc *d, cnn_error *err)
     return CNN_OK;
 }
 
+/* Taps of all outputs along an axis that meet a pixel. */
+static double meeting(int64_t o, int64_t i, int64_t k, int64_t s, int64_t p, int64_t d)
+{
+    double taps = 0;
+    for (int64_t at = 0; at < o; at++) {
+        int64_t first, last;
+        cnn_tap_range(at, i, k, s, p, d, &first, &last);
+        taps += (double)cpu_max(0, last - first);
+    }
+    return taps;
+}
+
+/* Taps in the padding are multiplied as well. Where they are nearly all there are, of a row as long as its kernel, that
+ * takes minutes for what the definition does in a moment. */
+static cnn_status check_padding(const dw_plan *m, cnn_error *err)
+{
+    enum { TIMES_MOST = 64, COUNTED_MOST = 1 << 22 }; /* outputs of an axis */
+    const cnn_conv_desc *d = &m->d;
+    const double pixels =
+        m->dir == CNN_BWD_D ? (double)(d->ih * d->iw) / (double)(d->sh * d->sw) : (double)(d->oh * d->ow);
+    const double planes = (double)d->mb * (double)d->oc, all = planes * pixels * (double)m->taps;
+    if (all <= 1e9 || d->oh > COUNTED_MOST || d->ow > COUNTED_MOST) return CNN_OK;
+    const double needed =
+        planes * meeting(d->oh, d->ih, d->kh, d->sh, d->ph, d->dh) * meeting(d->ow, d->iw, d->kw, d->sw, d->pw, d->dw);
+    if (all <= TIMES_MOST * needed) return CNN_OK;
+    return CNN_FAIL(
+        err, CNN_UNSUPPORTED,
+        "%.3g products of a tap and a pixel are asked for, and cpu:depthwise would compute %.3g, those in the "
+        "padding, too: use cpu:naive",
+        needed, all);
+}
+
 static int64_t whole(int64_t count, int64_t of) { return cpu_ceil_div(count, of) * of; }
 
 /* Taps begin between pixel `first` and `last` of a row, and whole vectors are read for n outputs. */
@@ -129,6 +161,7 @@ cnn_status dw_plan_make(const cpu_context *cpu, const cnn_request *r, void **sta
     numbers = dw_lists_size(&m);
     if (!can_count(&m) || numbers < 0 || numbers > INT64_MAX >> 8)
         return CNN_FAIL(err, CNN_UNSUPPORTED, "cpu:depthwise cannot count so many elements");
+    if (check_padding(&m, err) != CNN_OK) return err->status;
     choose_copies(&m);
     choose_tasks(&m);
     lay_out(cpu, &m, &arena);

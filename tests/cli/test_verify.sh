@@ -54,6 +54,11 @@ grep -Eq '^ +[0-9]+ UNSUPPORTED, such as: [0-9]+ bytes of workspace are needed, 
 "$benchcnn" verify --quiet --impl cpu "${problem[@]}" >"$tmp/said" 2>&1
 grep -q '^PASSED' "$tmp/said" && fail "--quiet shows what passed: $(cat "$tmp/said")"
 
+# Nearly all of a kernel in the padding: what would take minutes is refused with the numbers, and its other directions are done.
+"$benchcnn" verify --impl cpu:depthwise,cpu:naive --op conv --problem mb1ic1ih1iw65535oc1oh1ow1kh1kw65535 --check bound --seed 1 --quiet >"$tmp/said" 2>&1
+grep -q 'UNSUPPORTED: 6.55e+04 products of a tap and a pixel are asked for, and cpu:depthwise would compute 4.29e+09' "$tmp/said" &&
+    grep -q '^6 cases: 0 FAILED 5 PASSED 1 UNSUPPORTED' "$tmp/said" || fail "a kernel in the padding: $(cat "$tmp/said")"
+
 # Data are drawn anew in every run, lest a kernel know the answers; --seed gives the same again, to the last digit.
 drawn() { # NAME OPTION...: the seed that is shown; the records are in NAME
     local out=$tmp/$1.jsonl
