@@ -99,7 +99,7 @@ static void test_copies_that_stay(void **state)
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         step_call calls[4] = {{.plan = -1, .n_operands = 2, .written = 2, .at = {BUFFER, BUFFER + 1}}};
         for (int k = 0; k < 3; k++) calls[1 + k] = read_call(cases[i].calls[k]);
-        call_list list = {calls, 4, 4};
+        call_list list = {.calls = calls, .count = 4, .capacity = 4};
         step_take_out_copies(&list);
         if (list.count != 3 + cases[i].stays) fail_msg("%s: %d calls left", cases[i].what, list.count);
     }
