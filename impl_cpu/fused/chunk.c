@@ -1,34 +1,7 @@
-/* chunk.c: a chunk of images, by one worker: gathered, forward, loss, backward. */
+/* chunk.c: a chunk of images, by one worker: forward, loss, backward. */
 #include "fused.h"
 
-#include "harness/cpu/gather.h"
-
 #include <string.h>
-
-/* ---- Images. */
-
-/* Image `at` of the pass as it stands in the data set, and moved: into the worker's picture. */
-static void take_picture(const cnn_trainer *t, fused_worker *w, const cnn_images *images, int64_t at, int32_t *label)
-{
-    const cnn_value *x = &t->net->values[0];
-    const bool planes = t->net->type.layout == CNN_NCHW;
-    const int64_t row = x->c * x->h * x->w, from = images->order != NULL ? images->order[at] : at;
-    const int32_t none = 0;
-    const cnn_gather_args args = {.dtype = CNN_F32,
-                                  .count = 1,
-                                  .row_elems = row,
-                                  .rows = (const float *)images->rows + from * row,
-                                  .labels = images->labels + from,
-                                  .index = &none,
-                                  .y = w->picture,
-                                  .y_labels = label,
-                                  .shifts = images->shifts != NULL ? images->shifts + at : NULL,
-                                  .planes = planes ? x->c : 1,
-                                  .h = x->h,
-                                  .w = x->w,
-                                  .pixel_elems = planes ? 1 : x->c};
-    cnn_gather_row(&args, 0);
-}
 
 /* ---- Layers. */
 
@@ -112,13 +85,11 @@ static cnn_plan plan_of(const cnn_trainer *t, const fused_layer *layer, cnn_dir 
     return plan;
 }
 
-void fused_forward(const cnn_trainer *t, fused_worker *w, const cnn_images *images, int64_t first, int64_t n)
+void fused_forward(const cnn_trainer *t, fused_worker *w, const cnn_images *images, int64_t first, int64_t n,
+                   int64_t next)
 {
     cnn_error ignored; /* here and below: none of these can fail */
-    for (int64_t i = 0; i < n; i++) {
-        take_picture(t, w, images, first + i, &w->labels[i]);
-        t->kern->order(&t->spread, w->picture, w->value[0] + i * t->spread_elems);
-    }
+    fused_images_take(t, w, images, first, n, next);
     fused_lap(w, FUSED_LAP_IMAGES);
     for (int l = 0; l < t->net->n_layers - 1; l++) {
         const fused_layer *layer = &t->layers[l];
@@ -130,6 +101,7 @@ void fused_forward(const cnn_trainer *t, fused_worker *w, const cnn_images *imag
             (void)(layer->op == CNN_OP_ACT ? cpu_act_fwd : cpu_pool_fwd)((cnn_context *)&w->serial, &plan, &args,
                                                                          &ignored);
         }
+        fused_image_fetch(t, w);
         if (!layer->inside) fused_lap_of(w, l, CNN_FWD);
     }
 }
@@ -185,9 +157,11 @@ void fused_backward(const cnn_trainer *t, fused_worker *w, int64_t leaf, int64_t
         if (layer->op == CNN_OP_CONV) {
             for (int64_t i = leaf; i < leaf_end && leaves[i].first < mb; i++)
                 conv_weights(t, w, layer, &leaves[i], leaves[i].first - at, cpu_min(leaves[i + 1].first, mb) - at);
+            fused_image_fetch(t, w);
             fused_lap_of(w, l, CNN_BWD_W);
             if (l == t->first) continue;
             conv_data(t, w, layer, n);
+            fused_image_fetch(t, w);
             fused_lap_of(w, l, CNN_BWD_D);
         } else if (!layer->slope_inside) {
             const cnn_plan plan = plan_of(t, layer, CNN_BWD_D, n);

@@ -79,8 +79,8 @@ static void list_rows(fused_gather *g, const fused_axis *y, const fused_axis *x,
     for (int64_t p = 0; p < y->size; p++)
         for (int64_t q = 0; q < x->size && y->class_of[p] == y_class; q++) {
             if (x->class_of[q] != x_class) continue;
-            g->rows[c->first_row + c->rows++] =
-                (fused_row){(first_source(y, p) * in_w + first_source(x, q)) * in_c, (p * x->size + q) * out_c};
+            g->rows.in[c->first_row + c->rows] = (first_source(y, p) * in_w + first_source(x, q)) * in_c;
+            g->rows.out[c->first_row + c->rows++] = (p * x->size + q) * out_c;
         }
 }
 
@@ -92,8 +92,9 @@ cnn_status fused_gather_make(fused_gather *g, fused_axis *y, fused_axis *x, int6
     g->n_classes = y->n_classes * x->n_classes;
     g->classes = calloc((size_t)g->n_classes, sizeof *g->classes);
     g->taps = calloc((size_t)(count_taps(y) * count_taps(x)) + 1, sizeof *g->taps);
-    g->rows = calloc((size_t)(y->size * x->size), sizeof *g->rows);
-    if (g->classes == NULL || g->taps == NULL || g->rows == NULL) goto no_memory;
+    g->rows.in = calloc((size_t)(y->size * x->size) + FUSED_MAX_ROWS, sizeof *g->rows.in);
+    g->rows.out = calloc((size_t)(y->size * x->size) + FUSED_MAX_ROWS, sizeof *g->rows.out);
+    if (g->classes == NULL || g->taps == NULL || g->rows.in == NULL || g->rows.out == NULL) goto no_memory;
     for (int64_t i = 0; i < g->n_classes; i++) {
         const int64_t y_class = i / x->n_classes, x_class = i % x->n_classes;
         fused_class *c = &g->classes[i];

@@ -48,12 +48,12 @@ static cnn_status backward_make(fused_conv *v, int lanes, cnn_error *err)
 
 /* ---- Weights. */
 
-cnn_status fused_order_make(fused_order *o, int64_t count, cnn_error *err)
+cnn_status fused_order_make(fused_order *o, int64_t count, int lanes, cnn_error *err)
 {
-    const int64_t groups = cpu_ceil_div(count, FUSED_MAX_LANES);
-    o->count = groups * FUSED_MAX_LANES;
+    o->count = cpu_ceil_div(count, FUSED_MAX_LANES) * FUSED_MAX_LANES;
+    o->lanes = lanes;
     o->index = malloc((size_t)o->count * sizeof *o->index);
-    o->base = calloc((size_t)groups, sizeof *o->base);
+    o->base = calloc((size_t)(o->count / lanes), sizeof *o->base);
     if (o->index == NULL || o->base == NULL)
         return CNN_FAIL(err, CNN_OUT_OF_MEMORY, "no memory for the order of %lld numbers in trainer cpu:fused",
                         (long long)count);
@@ -61,16 +61,18 @@ cnn_status fused_order_make(fused_order *o, int64_t count, cnn_error *err)
     return CNN_OK;
 }
 
-void fused_order_done(fused_order *o)
+void fused_order_done(fused_order *o, int64_t readable)
 {
-    for (int64_t g = 0; g < o->count / FUSED_MAX_LANES; g++) {
-        const int32_t *index = o->index + g * FUSED_MAX_LANES;
+    const int64_t both = 2 * o->lanes, last = readable - both; /* the last place of two vectors */
+    for (int64_t g = 0; g < o->count / o->lanes; g++) {
+        const int32_t *index = o->index + g * o->lanes;
         int32_t least = INT32_MAX, most = 0;
-        for (int i = 0; i < FUSED_MAX_LANES; i++) {
+        for (int i = 0; i < o->lanes; i++) {
             if (index[i] >= 0 && index[i] < least) least = index[i];
             if (index[i] > most) most = index[i];
         }
-        o->base[g] = least == INT32_MAX ? 0 : most - least < 2 * FUSED_MAX_LANES ? least : -1;
+        const int64_t base = cpu_min(least == INT32_MAX ? 0 : least, last);
+        o->base[g] = base >= 0 && most - base < both ? (int32_t)base : -1;
     }
 }
 
@@ -84,13 +86,13 @@ static cnn_status turn_make(fused_conv *v, int lanes, cnn_error *err)
 {
     const fused_matrix *from = &v->forward.m, *to = &v->backward.m;
     const int64_t terms = v->c.oc / v->c.g, columns = v->c.ic / v->c.g;
-    const cnn_status status = fused_order_make(&v->turn, to->elems, err);
+    const cnn_status status = fused_order_make(&v->turn, to->elems, lanes, err);
     if (status != CNN_OK) return status;
     for (int64_t c = 0; c < v->c.g && v->each; c++) v->turn.index[c] = (int32_t)c;
     for (int64_t k = 0; k < terms && !v->each; k++)
         for (int64_t column = 0; column < columns; column++)
             v->turn.index[fused_matrix_at(to, k, column, lanes)] = (int32_t)fused_matrix_at(from, column, k, lanes);
-    fused_order_done(&v->turn);
+    fused_order_done(&v->turn, from->elems + 2 * FUSED_MAX_LANES); /* more stands behind the parameters */
     return CNN_OK;
 }
 
@@ -143,7 +145,8 @@ void fused_conv_free(fused_conv *v)
     for (int i = 0; i < 2; i++) {
         free(both[i]->classes);
         free(both[i]->taps);
-        free(both[i]->rows);
+        free(both[i]->rows.in);
+        free(both[i]->rows.out);
     }
     free(v->outer.taps);
     free(v->outer.strips);

@@ -12,7 +12,8 @@
  *   classes.c      which pixels have the same taps; outer.c: which meet in the weight gradient
  *   sums.c         which worker takes which images, and in what order gradients are added: the same for any threads
  *   step.c         a worker's part of a call: steps, hand-overs, update
- *   chunk.c        a chunk of images: gathered, forward, loss, backward
+ *   images.c       images on their way from the data set
+ *   chunk.c        a chunk of images: forward, loss, backward
  *   memory.c       all of it; laps.c: where the time goes
  *   kernels.h      the kernels, compiled for each instruction set: isa.inc */
 #ifndef IMPL_CPU_FUSED_FUSED_H
@@ -55,8 +56,9 @@ void fused_axis_free(fused_axis *axis);
 cnn_status fused_outer_make(fused_conv *conv, cnn_error *err);
 cnn_status fused_strips_make(fused_conv *conv, int lanes, cnn_error *err);
 
-cnn_status fused_order_make(fused_order *order, int64_t count, cnn_error *err); /* all -1 */
-void fused_order_done(fused_order *order);                                      /* index is filled in: finds `base` */
+cnn_status fused_order_make(fused_order *order, int64_t count, int lanes, cnn_error *err); /* all -1 */
+/* Index is filled in: finds `base`. So many numbers can be read, from the first on. */
+void fused_order_done(fused_order *order, int64_t readable);
 void fused_order_free(fused_order *order);
 cnn_status fused_conv_make(fused_conv *conv, const cnn_conv_desc *plain, bool widened, int lanes, cnn_error *err);
 void fused_conv_free(fused_conv *conv);
@@ -104,6 +106,8 @@ typedef struct fused_worker {
     float **value, **grad; /* one a value of the network, of a chunk; grad may be the value */
     float *picture, *turned, *scratch, *logits, *dlogits, *sums;
     int32_t *labels;
+    const cnn_images *images; /* [next, next_end) of them are to be fetched */
+    int64_t next, next_end;
     void *loss_parts;
     double *laps, latest; /* of the last worker, with a profile: seconds by lap, of the pass; else NULL */
 } fused_worker;
@@ -184,9 +188,18 @@ typedef struct fused_call {
 void fused_steps(void *call, int64_t id, int worker); /* step.c: worker `id`'s part of training */
 void fused_test_share(void *call, int64_t id, int worker);
 
-/* chunk.c: images [first, first + n) of a pass forward; then the loss of images [a, b) of the chunk, and their
- * gradients at the logits, scaled; then back through the network: weight gradients of each leaf of [leaf, leaf_end). */
-void fused_forward(const cnn_trainer *t, fused_worker *w, const cnn_images *images, int64_t first, int64_t n);
+/* images.c: images [first, first + n) of a pass become the worker's value 0, and their labels; its next ones are at
+ * `next`. Their order is drawn, so they are far from each other in memory: one of the next n comes into its
+ * second-level cache by each call of fetch(), one behind each layer, for many at once would wait for each other. */
+void fused_images_take(const cnn_trainer *t, fused_worker *w, const cnn_images *images, int64_t first, int64_t n,
+                       int64_t next);
+void fused_image_fetch(const cnn_trainer *t, fused_worker *w);
+
+/* chunk.c: images [first, first + n) of a pass forward, the worker's next ones being at `next`; then the loss of images
+ * [a, b) of the chunk, and their gradients at the logits, scaled; then back through the network: weight gradients of
+ * each leaf of [leaf, leaf_end). */
+void fused_forward(const cnn_trainer *t, fused_worker *w, const cnn_images *images, int64_t first, int64_t n,
+                   int64_t next);
 fused_part fused_loss(const cnn_trainer *t, fused_worker *w, int64_t a, int64_t b, double scale, bool gradient);
 void fused_turn(const cnn_trainer *t, fused_worker *w); /* comes before the first `backward` of a step */
 void fused_backward(const cnn_trainer *t, fused_worker *w, int64_t leaf, int64_t leaf_end, int64_t mb);

@@ -26,10 +26,11 @@ typedef struct fused_tap {
     int64_t in, w;
 } fused_tap;
 
-/* A row: offsets of its source, where its first tap lies, and of its result, in an image. */
-typedef struct fused_row {
-    int64_t in, out;
-} fused_row;
+/* Rows: offsets of their sources, where their first taps lie, and of their results, in an image. FUSED_MAX_ROWS more
+ * may be read than there are. */
+typedef struct fused_rows {
+    int64_t *in, *out;
+} fused_rows;
 
 /* Rows that have the same taps, [first_tap, taps) and [first_row, rows) of the lists. */
 typedef struct fused_class {
@@ -46,7 +47,7 @@ typedef struct fused_gather {
     int64_t n_classes;
     fused_class *classes;
     fused_tap *taps;
-    fused_row *rows;
+    fused_rows rows;
 } fused_gather;
 
 /* What becomes of a sum s before it is stored: f(s), or s * f'(y), y being what stands in its place so far. */
@@ -100,11 +101,12 @@ typedef struct fused_bias_run {
     bool add;
 } fused_bias_run;
 
-/* to[i] = from[index[i]], or 0 where that is -1. Of each FUSED_MAX_LANES numbers to, `base` is where from those stand
- * that are wanted, if they lie within twice as many; else -1. Rounded up, the last ones being -1: so many are written.
- */
+/* to[i] = from[index[i]], or 0 where that is -1. Of each `lanes` numbers to, `base` is where from those stand that are
+ * wanted, if they lie within twice as many; else -1. The count is rounded up to a multiple of FUSED_MAX_LANES, the last
+ * ones being -1: so many are written. */
 typedef struct fused_order {
     int64_t count;
+    int lanes;
     int32_t *index, *base;
 } fused_order;
 

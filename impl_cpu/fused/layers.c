@@ -46,7 +46,7 @@ static cnn_status spread_make(cnn_trainer *t, cnn_error *err)
     const int64_t width = v != NULL ? v->c.iw : x->w, deep = v != NULL ? v->c.ic : x->c;
     const int64_t padded = fused_padded(deep);
     t->spread_elems = x->h * width * padded;
-    const cnn_status status = fused_order_make(&t->spread, t->spread_elems, err);
+    const cnn_status status = fused_order_make(&t->spread, t->spread_elems, t->kern->lanes, err);
     if (status != CNN_OK) return status;
     for (int64_t i = 0; i < t->spread_elems; i++) {
         const int64_t k = i % padded, q = i / padded % width, h = i / padded / width, c = k % x->c;
@@ -54,7 +54,7 @@ static cnn_status spread_make(cnn_trainer *t, cnn_error *err)
         if (k < deep && w >= 0 && w < x->w)
             t->spread.index[i] = (int32_t)cnn_offset(t->net->type.layout, x->c, x->h, x->w, 0, c, h, w);
     }
-    fused_order_done(&t->spread);
+    fused_order_done(&t->spread, x->c * x->h * x->w);
     return CNN_OK;
 }
 

@@ -50,7 +50,8 @@ static void compute(const fused_call *call, int id, int64_t first, int64_t mb)
     for (int64_t i = begin, next; i < end && leaf[i].first < mb; i = next) {
         next = chunk_end(t, i, end);
         const int64_t at = leaf[i].first, n = cpu_min(leaf[next].first, mb) - at;
-        fused_forward(t, w, call->images, first + at, n);
+        const int64_t more = next < end && leaf[next].first < mb ? leaf[next].first : mb + leaf[begin].first;
+        fused_forward(t, w, call->images, first + at, n, first + more);
         for (int64_t k = i; k < next && leaf[k].first < mb; k++)
             t->parts[k] = fused_loss(t, w, leaf[k].first - at, cpu_min(leaf[k + 1].first, mb) - at,
                                      1.0 / (double)(mb * t->ranks), true);
@@ -181,7 +182,7 @@ void fused_test_share(void *arg, int64_t task, int worker)
     fused_laps_begin(t, (int)task, true);
     for (int64_t i = chunks * task / t->workers_n; i < chunks * (task + 1) / t->workers_n; i++) {
         const int64_t at = i * t->chunk, n = cpu_min(t->chunk, call->count - at);
-        fused_forward(t, w, call->images, call->first + at, n);
+        fused_forward(t, w, call->images, call->first + at, n, call->first + at + n);
         t->parts[i] = fused_loss(t, w, 0, n, 0, false);
         fused_lap_of(w, t->net->n_layers - 1, CNN_FWD);
     }
