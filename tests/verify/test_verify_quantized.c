@@ -43,7 +43,7 @@ static void one_number_is_right_or_two_are(void **state)
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         const vf_quantizer q = {
             .scale = &rows[i].scale, .zero = rows[i].zero, .least = rows[i].least, .most = rows[i].most};
-        assert_true(vf_quantized(&q, 0, rows[i].sum) == rows[i].right);
+        assert_true(vf_quantized(&q, 0, 0, rows[i].sum) == rows[i].right);
     }
 }
 
