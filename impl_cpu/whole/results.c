@@ -53,7 +53,7 @@ static void quantize(const pairs_results *r, uint8_t *to)
         scale[k] = r->q->scale[(r->channel + k) * r->q->step];
         if (r->a->b != NULL) bias[k] = ((const int32_t *)r->a->b)[r->channel + k];
     }
-    if (r->q->finish.add) gather_residual(r, z);
+    if (r->q->add) gather_residual(r, z);
     r->kernel->quantize(
         &(pairs_bytes){.q = r->q, .sums = r->sums, .bias = bias, .scale = scale, .z = z, .rows = r->count, .to = to});
 }
