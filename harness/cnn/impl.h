@@ -13,7 +13,7 @@
 #include "plan.h"
 #include "train.h"
 
-#define CNN_ABI_VERSION 6
+#define CNN_ABI_VERSION 5
 
 /* Memory on its device. NULL: host memory, which the harness allocates and copies itself. */
 typedef struct cnn_memory {

@@ -46,12 +46,12 @@ enum {
     CNN_ALGO_REPLACES =
         16, /* in f16, bf16 and integers beta is always 0: of the first two, adding to an output would round it twice */
     CNN_ALGO_RANKS = 32,     /* a trainer that several processes can share: cnn_trainer_request.ranks may be above 1 */
-    CNN_ALGO_EPILOGUES = 64, /* conv, conv3d, fc: `supports` is asked of problems with a cnn_epilogue, too, in all types
-                                that the implementation takes, and refuses those that it has none for; without this
+    CNN_ALGO_EPILOGUES = 64, /* conv, conv3d, fc: `supports` is asked of problems with a cnn_epilogue, too; without this
                                 flag the harness refuses them */
     CNN_ALGO_FUSES = 128, /* likewise: training lets it do the activation behind the layer, for that costs it less than
                              an operation of its own does */
-    CNN_ALGO_PROFILES = 256 /* a trainer that can say where its time goes: cnn_trainers.profile is there */
+    CNN_ALGO_PROFILES = 256,           /* a trainer that can say where its time goes: cnn_trainers.profile is there */
+    CNN_ALGO_QUANTIZED_EPILOGUES = 512 /* as CNN_ALGO_EPILOGUES, of quantized results */
 };
 
 /* All that is in a trainer's `ops` (train.h); its amplification means nothing. */

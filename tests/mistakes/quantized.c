@@ -127,8 +127,8 @@ static cnn_status quantized_conv(cnn_context *context, const cnn_plan *plan, con
     return CNN_OK;
 }
 
-static const cnn_algorithm algorithms[] = {
-    {"loops", "one output after the other", 1u << CNN_OP_CONV, CNN_ALGO_DETERMINISTIC | CNN_ALGO_EPILOGUES, 1, 0}};
+static const cnn_algorithm algorithms[] = {{"loops", "one output after the other", 1u << CNN_OP_CONV,
+                                            CNN_ALGO_DETERMINISTIC | CNN_ALGO_QUANTIZED_EPILOGUES, 1, 0}};
 static const cnn_operations ops = {.struct_size = sizeof(cnn_operations), .conv_fwd = quantized_conv};
 
 static const cnn_impl impl = {
