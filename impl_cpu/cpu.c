@@ -13,7 +13,7 @@
 
 #define CONVS (BIT(CONV) | BIT(DECONV))
 #define WITH_DEPTH (CONVS | BIT(CONV3D))
-#define FUSES (CNN_ALGO_DETERMINISTIC | CNN_ALGO_EPILOGUES | CNN_ALGO_FUSES)
+#define FUSES (CNN_ALGO_DETERMINISTIC | CNN_ALGO_EPILOGUES | CNN_ALGO_QUANTIZED_EPILOGUES | CNN_ALGO_FUSES)
 
 static const cnn_algorithm algorithms[CPU_ALGORITHM_COUNT] = {
     {"direct", "blocked and vectorised loops that skip padded taps", CONVS, FUSES, 1, CPU_DIRECT},

@@ -146,8 +146,11 @@ static void fill_identity(kernel *k)
     snprintf(k->doc, sizeof k->doc, "%s, of a file given by --kernel", k->function);
     /* what the program adds behind a kernel that does not add by itself would be rounded twice in f16 and bf16; of s32
      * it adds nothing */
-    k->algorithm = (cnn_algorithm){
-        .doc = k->doc, .ops = op, .flags = CNN_ALGO_EPILOGUES | (k->beta ? 0 : CNN_ALGO_REPLACES), .amplification = 1};
+    k->algorithm =
+        (cnn_algorithm){.doc = k->doc,
+                        .ops = op,
+                        .flags = CNN_ALGO_EPILOGUES | CNN_ALGO_QUANTIZED_EPILOGUES | (k->beta ? 0 : CNN_ALGO_REPLACES),
+                        .amplification = 1};
     snprintf(k->algorithm.name, sizeof k->algorithm.name, "%s", k->function);
     for (int i = 0; i < k->spec.n_knobs; i++)
         k->knobs[k->n_device_knobs + i] = (cnn_knob){.name = k->spec.knobs[i].name,

@@ -118,6 +118,7 @@ typedef struct onednn_build {
     dnnl_primitive_attr_t plain, sum; /* attributes; sum: the result is added to what stands there */
     dnnl_primitive_attr_t fused;      /* of the operation: quantized results, an epilogue; NULL: `plain` */
     char passed_over[CNN_NAME_MAX];   /* the first kernel that would not do; or "" */
+    const char *passed_why;           /* what it would do */
     int n_mds, n_pds;
     onednn_md mds[ONEDNN_MAX_MEMORIES];
     dnnl_primitive_desc_t pds[ONEDNN_MAX_STEPS + 1];
@@ -135,6 +136,8 @@ onednn_md onednn_layout(onednn_build *, dnnl_data_type_t, int n_dims, const dnnl
 /* Keeps the descriptor that a compat.h function made, or notes the failure: "conv FWD". */
 dnnl_primitive_desc_t onednn_keep(onednn_build *, dnnl_status_t, dnnl_primitive_desc_t);
 onednn_make onednn_how(onednn_build *, const_dnnl_primitive_desc_t forward);
+/* false: what a onednn_make.takes says of a kernel; the first one is remembered, and what it would do. */
+bool onednn_pass_over(onednn_build *, const char *kernel, const char *why);
 void onednn_refuse(onednn_build *, cnn_status, const char *format, ...) __attribute__((format(printf, 3, 4)));
 
 /* Notes what oneDNN says of the operation, or of `part` ("a reorder of ") of it. */
@@ -198,11 +201,12 @@ void onednn_check_weighted(onednn_build *, const cnn_conv_desc *);
 
 /* ---- whole.c: products of integers, and results of 8 bits. */
 
-/* Sets the attributes of a result of 8 bits, y being of so many dimensions, and writes the arguments that come of them
- * to `uses`: ONEDNN_MAX_QUANTIZED at most. Returns how many. */
+/* Sets the attributes of a result of 8 bits, y being of so many dimensions, its epilogue among them, z being how the
+ * residual is stored; and writes the arguments that come of them, but for z, to `uses`: ONEDNN_MAX_QUANTIZED at most.
+ * Returns how many. */
 enum { ONEDNN_MAX_QUANTIZED = 3 };
-int onednn_quantize(onednn_build *, const cnn_conv_desc *, int n_dims, onednn_use *uses);
-/* A onednn_make.takes: user is the build. */
+int onednn_quantize(onednn_build *, const cnn_conv_desc *, int n_dims, onednn_md z, onednn_use *uses);
+/* A onednn_make.takes, with an epilogue or without: user is the build. */
 bool onednn_whole_takes(void *user, const char *kernel);
 /* Adds the bias to sums of s32. */
 void onednn_whole_bias(const onednn_context *, const cnn_problem *, const cnn_weighted_args *);
@@ -214,6 +218,8 @@ typedef struct onednn_function {
     double alpha, beta;
 } onednn_function;
 onednn_function onednn_function_of(const cnn_act_desc *);
+/* Appends an epilogue to post-operations; z: how the residual is stored, where there is one; zero: its zero point. */
+dnnl_status_t onednn_append_epilogue(onednn_build *, dnnl_post_ops_t, onednn_md z, int zero);
 /* Sets the attributes of an operation with an epilogue; z: how the residual is stored, where there is one. */
 void onednn_fuse(onednn_build *, onednn_md z);
 /* A onednn_make.takes where a residual is added: user is the build. */

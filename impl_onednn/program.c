@@ -30,8 +30,7 @@ void onednn_failed(onednn_build *b, dnnl_status_t status, const char *part)
         cnn_append(what, sizeof what, "; types of 16 bits need avx512_core or newer");
     if (dtype != CNN_F32) cnn_append(what, sizeof what, ")");
     if (b->passed_over[0] != '\0' && part[0] == '\0')
-        cnn_append(what, sizeof what, ", but for %s, which would %s", b->passed_over,
-                   cnn_sums_whole(dtype) ? "saturate sums of pairs" : "add z in another order than it stands in");
+        cnn_append(what, sizeof what, ", but for %s, which would %s", b->passed_over, b->passed_why);
     b->status = onednn_fail(status, what, b->err);
 }
 static void failed(onednn_build *b, dnnl_status_t status) { onednn_failed(b, status, ""); }
@@ -65,11 +64,19 @@ dnnl_primitive_desc_t onednn_keep(onednn_build *b, dnnl_status_t status, dnnl_pr
     return b->pds[b->n_pds++] = pd;
 }
 
+bool onednn_pass_over(onednn_build *b, const char *kernel, const char *why)
+{
+    if (b->passed_over[0] != '\0') return false;
+    snprintf(b->passed_over, sizeof b->passed_over, "%s", kernel);
+    b->passed_why = why;
+    return false;
+}
+
 onednn_make onednn_how(onednn_build *b, const_dnnl_primitive_desc_t forward)
 {
     onednn_make how = {.engine = b->c->engine, .attr = b->fused != NULL ? b->fused : b->plain, .forward = forward};
-    if (cnn_sums_whole(b->request->problem->u.type.dtype)) how.takes = onednn_whole_takes, how.user = b;
     if (cnn_epilogue_of(b->request->problem).add) how.takes = onednn_fused_takes, how.user = b;
+    if (cnn_sums_whole(b->request->problem->u.type.dtype)) how.takes = onednn_whole_takes, how.user = b;
     return how;
 }
 

@@ -49,9 +49,10 @@ static void lay_inside(onednn_build *b, weighted *v)
     v->inside.w = w_as(b, v, dnnl_format_tag_any);
     v->inside.b =
         has_bias(b->request, v->d) ? onednn_layout(b, onednn_type(b, cnn_part_of("b")), 1, channels, dnnl_a) : NULL;
-    v->n_quantized = onednn_quantize(b, v->d, v->y.n_dims, v->quantized);
     const bool adds = cnn_epilogue_of(b->request->problem).add;
-    if (cnn_has_epilogue(b->request->problem)) onednn_fuse(b, adds ? y_as(b, v, tag_inside(b, &v->y)) : NULL);
+    const onednn_md z = adds ? y_as(b, v, tag_inside(b, &v->y)) : NULL;
+    v->n_quantized = onednn_quantize(b, v->d, v->y.n_dims, z, v->quantized);
+    if (cnn_has_epilogue(b->request->problem) && v->n_quantized == 0) onednn_fuse(b, z);
 }
 
 /* Reorders in, the operation, reorders out. The primitive says which layouts it has chosen. */
@@ -66,12 +67,14 @@ static void put_together(onednn_build *b, const weighted *v, dnnl_primitive_desc
 #define MD(what, index) dnnl_primitive_desc_query_md(pd, dnnl_query_##what##_md, index)
     if (b->request->dir == CNN_FWD) {
         const bool adds = cnn_epilogue_of(b->request->problem).add;
+        const int at_z = v->n_quantized > 0 ? 1 : 0; /* behind the factor of a quantized result */
         onednn_use uses[5 + ONEDNN_MAX_QUANTIZED] = {
             {DNNL_ARG_SRC, onednn_input(b, ONEDNN_X, x, MD(src, 0))},
             {DNNL_ARG_WEIGHTS, onednn_input(b, ONEDNN_W, w, MD(weights, 0))},
             {DNNL_ARG_BIAS, bias ? onednn_argument(b, ONEDNN_B, v->inside.b) : -1},
             {DNNL_ARG_DST, onednn_result(b, ONEDNN_Y, y, MD(dst, 0))},
-            {DNNL_ARG_ATTR_MULTIPLE_POST_OP(0) | DNNL_ARG_SRC_1, adds ? onednn_input(b, ONEDNN_Z, y, MD(dst, 0)) : -1},
+            {DNNL_ARG_ATTR_MULTIPLE_POST_OP(at_z) | DNNL_ARG_SRC_1,
+             adds ? onednn_input(b, ONEDNN_Z, y, MD(dst, 0)) : -1},
         };
         for (int i = 0; i < v->n_quantized; i++) uses[5 + i] = v->quantized[i];
         onednn_operation(b, pd, uses, 5 + v->n_quantized);

@@ -7,7 +7,7 @@
  *
  * The scales of a result of 8 bits are known when it runs only, and multiply the sum with the bias. oneDNN's own scales
  * are not that: 2.6 has none at run time for a convolution, and 3 adds a bias to what is scaled. So they are a factor
- * of a primitive's results, a post-operation. */
+ * of a primitive's results, a post-operation, before those of an epilogue. */
 #include "loops.h"
 
 #include <string.h>
@@ -15,17 +15,18 @@
 bool onednn_whole_takes(void *user, const char *kernel)
 {
     onednn_build *b = user;
-    if (onednn_has_vnni() || strncmp(kernel, "ref", 3) == 0) return true;
-    if (b->passed_over[0] == '\0') snprintf(b->passed_over, sizeof b->passed_over, "%s", kernel);
-    return false;
+    if (!onednn_has_vnni() && strncmp(kernel, "ref", 3) != 0)
+        return onednn_pass_over(b, kernel, "saturate sums of pairs");
+    return !cnn_epilogue_of(b->request->problem).add || onednn_fused_takes(user, kernel);
 }
 
-static dnnl_status_t set_attributes(onednn_build *b, const cnn_quantization *quant, onednn_md scales)
+static dnnl_status_t set_attributes(onednn_build *b, const cnn_quantization *quant, onednn_md scales, onednn_md z)
 {
     dnnl_post_ops_t ops = NULL;
     dnnl_status_t status = dnnl_primitive_attr_clone(&b->fused, b->plain);
     if (status == dnnl_success) status = dnnl_post_ops_create(&ops);
     if (status == dnnl_success) status = dnnl_post_ops_append_binary(ops, dnnl_binary_mul, scales);
+    if (status == dnnl_success) status = onednn_append_epilogue(b, ops, z, quant->zero_y);
     if (status == dnnl_success) status = dnnl_primitive_attr_set_post_ops(b->fused, ops);
     if (status == dnnl_success && quant->zero_x != 0) status = onednn_set_zero_point(b->fused, DNNL_ARG_SRC);
     if (status == dnnl_success && quant->zero_y != 0) status = onednn_set_zero_point(b->fused, DNNL_ARG_DST);
@@ -33,7 +34,7 @@ static dnnl_status_t set_attributes(onednn_build *b, const cnn_quantization *qua
     return status;
 }
 
-int onednn_quantize(onednn_build *b, const cnn_conv_desc *d, int n_dims, onednn_use *uses)
+int onednn_quantize(onednn_build *b, const cnn_conv_desc *d, int n_dims, onednn_md z, onednn_use *uses)
 {
     const cnn_quantization *quant = &d->quant;
     const onednn_shape shape = {n_dims, {1, quant->per_oc ? d->oc : 1, 1, 1, 1}}; /* along y */
@@ -44,7 +45,7 @@ int onednn_quantize(onednn_build *b, const cnn_conv_desc *d, int n_dims, onednn_
     const onednn_md scales = onednn_layout(b, dnnl_f32, n_dims, shape.dims, onednn_tag(&shape, CNN_NCHW));
     const onednn_md number = onednn_layout(b, dnnl_s32, 1, one, dnnl_a);
     if (b->status != CNN_OK) return 0;
-    const dnnl_status_t status = set_attributes(b, quant, scales);
+    const dnnl_status_t status = set_attributes(b, quant, scales, z);
     if (status != dnnl_success) (void)onednn_keep(b, status, NULL);
     b->program->zero_x = quant->zero_x;
     b->program->zero_y = quant->zero_y;

@@ -150,7 +150,8 @@ cnn_status api_callable_new(const api_callable_spec *spec, api_callable **callab
     c->algorithm = (cnn_algorithm){.doc = "a Python callable",
                                    .ops = 1u << op | (op == CNN_OP_DECONV ? 1u << CNN_OP_CONV : 0),
                                    .flags = (spec->deterministic ? CNN_ALGO_DETERMINISTIC : 0) | CNN_ALGO_REPLACES |
-                                            CNN_ALGO_EPILOGUES | (spec->amplification > 1 ? CNN_ALGO_TRANSFORMS : 0),
+                                            CNN_ALGO_EPILOGUES | CNN_ALGO_QUANTIZED_EPILOGUES |
+                                            (spec->amplification > 1 ? CNN_ALGO_TRANSFORMS : 0),
                                    .amplification = spec->amplification};
     snprintf(c->algorithm.name, sizeof c->algorithm.name, "%s", spec->name);
     api_fill_slots(&c->ops);

@@ -38,7 +38,8 @@ static const char *why_not(const vf_subject *s)
     if (cnn_is_half(p->u.type.dtype) && p->u.type.math != CNN_MATH_F32 && cnn_is_weighted(p))
         return "sums may be kept in 16 bits: they are held to their bound";
     if (vf_transform_of(p, s->algorithm) != NULL) return "the algorithm transforms: it is held to its bound";
-    if (!vf_epilogue_is_exact(p)) return "the epilogue's function is not exact on integers";
+    if (!vf_epilogue_is_exact(p) && !cnn_is_quantized(p->u.type.dtype))
+        return "the epilogue's function is not exact on integers";
     switch (p->op) {
     case CNN_OP_POOL:
         return pool_is_exact(&p->u.pool) ? NULL : "means over counts that are no power of two";

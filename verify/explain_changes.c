@@ -74,6 +74,18 @@ static bool reread(vf_case *c, const char *name, cnn_dtype dtype)
     return any;
 }
 
+bool vf_change_z_signed(vf_case *c, const vf_case *earlier)
+{
+    (void)earlier;
+    return reread(c, "z", CNN_U8);
+}
+
+bool vf_change_z_unsigned(vf_case *c, const vf_case *earlier)
+{
+    (void)earlier;
+    return reread(c, "z", CNN_S8);
+}
+
 bool vf_change_x_signed(vf_case *c, const vf_case *earlier)
 {
     (void)earlier;

@@ -9,30 +9,11 @@ static cnn_epilogue *epilogue_of(vf_case *c)
     return cnn_is_conv(&c->problem) ? &c->problem.u.conv.epilogue : NULL;
 }
 
-static bool times_z(vf_case *c, double factor)
-{
-    const int z = vf_index(c->call.operands, c->call.count, "z");
-    if (z < 0) return false;
-    for (int64_t i = 0; i < c->call.operands[z].count; i++) c->before[z][i] *= factor;
-    return true;
-}
-
-bool vf_change_no_add(vf_case *c, const vf_case *earlier)
-{
-    (void)earlier;
-    return times_z(c, 0.0);
-}
-
-bool vf_change_add_twice(vf_case *c, const vf_case *earlier)
-{
-    (void)earlier;
-    return times_z(c, 2.0);
-}
-
 /* All of `late`, where there is all of it and an activation. */
 static bool add_late(vf_case *c, unsigned late)
 {
-    const bool b = !(late & VF_LATE_B) || vf_in(&c->call, "b") != NULL;
+    const bool whole = cnn_is_quantized(c->problem.u.type.dtype); /* the bias is in the sum, which is scaled */
+    const bool b = !(late & VF_LATE_B) || (vf_in(&c->call, "b") != NULL && !whole);
     const bool z = !(late & VF_LATE_Z) || vf_in(&c->call, "z") != NULL;
     const cnn_epilogue *e = epilogue_of(c);
     if (!b || !z || e == NULL || e->act == CNN_ACT_IDENTITY) return false;

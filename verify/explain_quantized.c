@@ -10,31 +10,34 @@
 #include <math.h>
 #include <stdlib.h>
 
-/* ---- What comes of the product of sum and scale, or of the sum. */
+/* ---- What comes of the sum of an element. */
 
-static double fit(const vf_quantizer *q, double nearest) { return vf_saturate(q, nearest + q->zero); }
+typedef struct amount {
+    const vf_quantizer *q;
+    double sum, scale, residual; /* of z, less its zero point */
+} amount;
 
-static double wrapped(const vf_quantizer *q, double value) { return value - 256.0 * floor((value - q->least) / 256.0); }
+/* What is to be rounded, of a product as the mistake has it. */
+static double of_product(const amount *a, double product) { return vf_finished(a->q, product, a->residual); }
+static double value(const amount *a) { return of_product(a, a->sum * a->scale); }
 
-static double clip(const vf_quantizer *q, double sum, double scale) { return vf_saturate(q, nearbyint(sum * scale)); }
+static double fit(const amount *a, double nearest) { return vf_saturate(a->q, nearest + a->q->zero); }
 
-static double wraps(const vf_quantizer *q, double sum, double scale)
+static double wrapped(const vf_quantizer *q, double v) { return v - 256.0 * floor((v - q->least) / 256.0); }
+
+static double clip(const amount *a) { return vf_saturate(a->q, nearbyint(value(a))); }
+
+static double wraps(const amount *a) { return wrapped(a->q, nearbyint(value(a)) + a->q->zero); }
+static double truncates(const amount *a) { return fit(a, trunc(value(a))); }
+static double rounds_down(const amount *a) { return fit(a, floor(value(a))); }
+static double half_up(const amount *a) { return fit(a, floor(value(a) + 0.5)); }
+static double half_away(const amount *a) { return fit(a, round(value(a))); }
+static double clips(const amount *a) { return fit(a, clip(a)); }
+static double clips_and_wraps(const amount *a) { return wrapped(a->q, clip(a) + a->q->zero); }
+static double narrow(const amount *a)
 {
-    return wrapped(q, nearbyint(sum * scale) + q->zero);
-}
-static double truncates(const vf_quantizer *q, double sum, double scale) { return fit(q, trunc(sum * scale)); }
-static double rounds_down(const vf_quantizer *q, double sum, double scale) { return fit(q, floor(sum * scale)); }
-static double half_up(const vf_quantizer *q, double sum, double scale) { return fit(q, floor(sum * scale + 0.5)); }
-static double half_away(const vf_quantizer *q, double sum, double scale) { return fit(q, round(sum * scale)); }
-static double clips(const vf_quantizer *q, double sum, double scale) { return fit(q, clip(q, sum, scale)); }
-static double clips_and_wraps(const vf_quantizer *q, double sum, double scale)
-{
-    return wrapped(q, clip(q, sum, scale) + q->zero);
-}
-static double narrow(const vf_quantizer *q, double sum, double scale)
-{
-    const double least = q->least < 0.0 ? q->least + 1.0 : q->least;
-    return fmax(fit(q, nearbyint(sum * scale)), least);
+    const double least = a->q->least < 0.0 ? a->q->least + 1.0 : a->q->least;
+    return fmax(fit(a, nearbyint(value(a))), least);
 }
 static double of_bits(double scale, int bits)
 {
@@ -42,36 +45,37 @@ static double of_bits(double scale, int bits)
     const double fraction = frexp(scale, &exponent);
     return ldexp(nearbyint(ldexp(fraction, bits)), exponent - bits);
 }
-static double scale_8(const vf_quantizer *q, double sum, double scale)
+static double scaled(const amount *a, double sum, double scale)
 {
-    return fit(q, nearbyint(sum * of_bits(scale, 8)));
+    return fit(a, nearbyint(of_product(a, sum * scale)));
 }
-static double scale_11(const vf_quantizer *q, double sum, double scale)
+static double scale_8(const amount *a) { return scaled(a, a->sum, of_bits(a->scale, 8)); }
+static double scale_11(const amount *a) { return scaled(a, a->sum, of_bits(a->scale, 11)); }
+static double product_8(const amount *a) { return fit(a, nearbyint(of_product(a, of_bits(a->sum * a->scale, 8)))); }
+static double sum_wraps(const amount *a)
 {
-    return fit(q, nearbyint(sum * of_bits(scale, 11)));
+    return scaled(a, a->sum - 65536.0 * floor((a->sum + 32768.0) / 65536.0), a->scale);
 }
-static double product_8(const vf_quantizer *q, double sum, double scale)
+static double sum_stops(const amount *a) { return scaled(a, fmin(fmax(a->sum, -32768.0), 32767.0), a->scale); }
+static double rounds_first(const amount *a) { return fit(a, nearbyint(of_product(a, nearbyint(a->sum * a->scale)))); }
+/* As if it were a result without an epilogue, which the epilogue is done to then. */
+static double saturates_first(const amount *a)
 {
-    return fit(q, nearbyint(of_bits(sum * scale, 8)));
-}
-static double sum_wraps(const vf_quantizer *q, double sum, double scale)
-{
-    return fit(q, nearbyint((sum - 65536.0 * floor((sum + 32768.0) / 65536.0)) * scale));
-}
-static double sum_stops(const vf_quantizer *q, double sum, double scale)
-{
-    return fit(q, nearbyint(fmin(fmax(sum, -32768.0), 32767.0) * scale));
+    return fit(a, nearbyint(of_product(a, fit(a, nearbyint(a->sum * a->scale)) - a->q->zero)));
 }
 
 static const struct {
     const char *what;
-    double (*foretell)(const vf_quantizer *q, double sum, double scale);
+    double (*foretell)(const amount *a);
 } mistakes[] = {
     {"results beyond the range wrap: they are to saturate", wraps},
     {"fractions are cut off: round to the nearest", truncates},
     {"products are rounded down: round to the nearest", rounds_down},
     {"in the middle between two numbers the larger one is taken: take the even one", half_up},
     {"in the middle between two numbers the one farther from 0 is taken: take the even one", half_away},
+    {"products are rounded before z is added or the activation taken: round once, behind both", rounds_first},
+    {"products are rounded and saturated before z is added or the activation taken: do it once, behind both",
+     saturates_first},
     {"products are clipped to the range before zy is added: add it first", clips},
     {"products are clipped to the range before zy is added, and wrap then: add it first", clips_and_wraps},
     {"s8 ends at -127: its least number is -128", narrow},
@@ -122,14 +126,14 @@ static bool is_right(const judged *j, int64_t e, double got)
 }
 
 /* Of all that is wrong nineteen of twenty are as foretold, and of all that is right; every `step`th is looked at. */
-static bool foretold(const judged *j, double (*foretell)(const vf_quantizer *, double, double), int64_t step)
+static bool foretold(const judged *j, double (*foretell)(const amount *), int64_t step)
 {
     int64_t wrong = 0, wrong_hit = 0, right = 0, right_hit = 0;
     for (int64_t e = 0; e < j->y->count; e += step) {
         const int64_t k = vf_quantized_channel(j->y, e);
         const double sum = j->sums[e] + (foretell == NULL ? of_padding(j->c, j->y, e) : 0.0);
-        const double scale = vf_scale_of(&j->q, k);
-        const double told = foretell == NULL ? vf_quantized(&j->q, k, sum) : foretell(&j->q, sum, scale);
+        const amount all = {&j->q, sum, vf_scale_of(&j->q, k), vf_residual_of(&j->q, e)};
+        const double told = foretell == NULL ? vf_quantized(&j->q, k, e, sum) : foretell(&all);
         const bool good = is_right(j, e, j->got[e]);
         const bool hit = good ? is_right(j, e, told) : fabs(told - j->got[e]) <= told - floor(told);
         *(good ? &right : &wrong) += 1;
@@ -189,27 +193,80 @@ bool vf_change_first_scale(vf_case *c, const vf_case *earlier)
     return count > 1;
 }
 
-/* Of x, or of y. */
-static bool clear_zero(vf_case *c, bool x)
+static cnn_quantization *quantization_of(vf_case *c)
 {
-    cnn_quantization *quant = cnn_is_conv(&c->problem)     ? &c->problem.u.conv.quant
-                              : c->problem.op == CNN_OP_FC ? &c->problem.u.fc.quant
-                                                           : NULL;
-    if (quant == NULL) return false;
-    int16_t *zero = x ? &quant->zero_x : &quant->zero_y;
-    const bool any = *zero != 0;
-    *zero = 0;
-    return any;
+    if (c->problem.op == CNN_OP_FC) return &c->problem.u.fc.quant;
+    return cnn_is_conv(&c->problem) ? &c->problem.u.conv.quant : NULL;
+}
+
+/* z = factor * z + add * zero_y. */
+static bool change_z(vf_case *c, double factor, double add)
+{
+    const int z = vf_index(c->call.operands, c->call.count, "z");
+    const double zero = cnn_quantization_of(&c->problem).zero_y;
+    if (z < 0) return false;
+    for (int64_t i = 0; i < c->call.operands[z].count; i++) c->before[z][i] = factor * c->before[z][i] + add * zero;
+    return true;
+}
+
+/* Of z that is counted from zero_y on; beside reals that is 0. */
+bool vf_change_no_add(vf_case *c, const vf_case *earlier)
+{
+    (void)earlier;
+    return change_z(c, 0.0, 1.0);
+}
+
+bool vf_change_add_twice(vf_case *c, const vf_case *earlier)
+{
+    (void)earlier;
+    return change_z(c, 2.0, -1.0);
+}
+
+bool vf_change_zero_of_z(vf_case *c, const vf_case *earlier)
+{
+    (void)earlier;
+    return cnn_quantization_of(&c->problem).zero_y != 0 && change_z(c, 1.0, 1.0);
 }
 
 bool vf_change_no_zero_x(vf_case *c, const vf_case *earlier)
 {
+    cnn_quantization *quant = quantization_of(c);
     (void)earlier;
-    return clear_zero(c, true);
+    if (quant == NULL || quant->zero_x == 0) return false;
+    quant->zero_x = 0;
+    return true;
 }
 
+/* z is still taken less its zero point. */
 bool vf_change_no_zero_y(vf_case *c, const vf_case *earlier)
 {
+    cnn_quantization *quant = quantization_of(c);
     (void)earlier;
-    return clear_zero(c, false);
+    if (quant == NULL || quant->zero_y == 0) return false;
+    (void)change_z(c, 1.0, -1.0);
+    quant->zero_y = 0;
+    return true;
+}
+
+/* Behind zero_y the activation has its kink at 0, where u8 ends: then it changes nothing, but for a ceiling. */
+static bool take_act_late(vf_case *c, bool at_the_end)
+{
+    const cnn_epilogue e = cnn_epilogue_of(&c->problem);
+    const cnn_dtype result = cnn_part_dtype(c->problem.u.type.dtype, CNN_PART_RESULT);
+    const bool is_end = result == CNN_U8 && e.act != CNN_ACT_CLIPPED_RELU;
+    if (e.act == CNN_ACT_IDENTITY || cnn_quantization_of(&c->problem).zero_y == 0 || is_end != at_the_end) return false;
+    c->call.late = VF_LATE_ACT;
+    return true;
+}
+
+bool vf_change_act_at_0(vf_case *c, const vf_case *earlier)
+{
+    (void)earlier;
+    return take_act_late(c, false);
+}
+
+bool vf_change_act_at_end(vf_case *c, const vf_case *earlier)
+{
+    (void)earlier;
+    return take_act_late(c, true);
 }

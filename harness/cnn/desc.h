@@ -12,7 +12,8 @@
  * round: to the nearest whole number, of two as near the even one (where zero_y is odd, either of the two, for who adds
  * zero_y first), the product in f32 or better; saturate: what is below the least number of y's type becomes that, what
  * is above the largest becomes the largest. The scale, which is s_x * s_w / s_y of the three tensors, is an operand:
- * one f32, or with per_oc one for each output channel. zero_x is a number of x's type, zero_y of y's. */
+ * one f32, or with per_oc one for each output channel. zero_x is a number of x's type, zero_y of y's.
+ * With an epilogue scale * acc goes through that before it is rounded (cnn_epilogue). */
 typedef struct cnn_quantization {
     int16_t zero_x, zero_y;
     bool per_oc;
@@ -37,12 +38,19 @@ typedef struct cnn_quantization {
 #define CNN_ACT_ID(id, text) CNN_ACT_##id,
 typedef enum cnn_act_kind { CNN_ACT_LIST(CNN_ACT_ID) CNN_ACT_COUNT } cnn_act_kind;
 
-/* What is done to the sums of conv, conv3d and fc forward before they are stored, in f32, f64, f16, bf16 and what is
- * joined of them (of all else this is 0, as it is where nothing is done):
+/* What is done to the sums of conv, conv3d and fc forward before they are stored, in f32, f64, f16, bf16, what is
+ * joined of them, and of quantized results (of sums in s32 this is 0, as it is where nothing is done):
  *   y = f(b + sum + z)
  * z is an operand, of the shape, layout and type of y, read where `add` is set (a residual connection). f is the
  * activation; alpha is its parameter, 0 where it has none. beta is 0: y is replaced. z, the sum and the values of f
- * have the precision of products and sums; what has 16 bits is rounded once, when y is stored. */
+ * have the precision of products and sums; what has 16 bits is rounded once, when y is stored.
+ *
+ * Of quantized results (cnn_quantization) z is quantized as y is, by the same scale and zero point, and
+ *   v = scale * acc + (z - zero_y)          without `add`: v = scale * acc
+ *   y = saturate(round(f(v)) + zero_y)
+ * in f32 or better; rounded to a whole number once, behind f. v counts y's steps from its zero point on, so f has its
+ * kink at zero_y. f is ReLU, leaky ReLU, whose slope has no unit and is 256 at most, or clipped ReLU, whose ceiling
+ * counts y's steps: ReLU6 is 6 / s_y. What other functions make of v depends on s_y, which is no operand. */
 typedef struct cnn_epilogue {
     cnn_act_kind act; /* CNN_ACT_IDENTITY: none */
     bool add;

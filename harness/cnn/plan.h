@@ -50,7 +50,8 @@ enum {
                                 flag the harness refuses them */
     CNN_ALGO_FUSES = 128, /* likewise: training lets it do the activation behind the layer, for that costs it less than
                              an operation of its own does */
-    CNN_ALGO_PROFILES = 256 /* a trainer that can say where its time goes: cnn_trainers.profile is there */
+    CNN_ALGO_PROFILES = 256,           /* a trainer that can say where its time goes: cnn_trainers.profile is there */
+    CNN_ALGO_QUANTIZED_EPILOGUES = 512 /* as CNN_ALGO_EPILOGUES, of quantized results */
 };
 
 /* All that is in a trainer's `ops` (train.h); its amplification means nothing. */

@@ -35,7 +35,8 @@ static inline void cnn_hand_plan(const cnn_plan *plan, cnn_plan *handed)
 /* Whether it takes numbers of the problem's type at all: CNN_UNSUPPORTED, and which it takes. Only then `supports` is
  * asked. */
 cnn_status cnn_takes_dtype(const cnn_impl *impl, const cnn_problem *problem, cnn_error *err);
-/* CNN_UNSUPPORTED: the request's algorithm has not the flag CNN_ALGO_EPILOGUES, and its problem has an epilogue. */
+/* CNN_UNSUPPORTED: the request's algorithm has not the flag CNN_ALGO_EPILOGUES, or CNN_ALGO_QUANTIZED_EPILOGUES, and
+ * its problem has an epilogue. */
 cnn_status cnn_takes_epilogue(const cnn_impl *impl, const cnn_request *request, cnn_error *err);
 
 /* What an earlier call left is not taken for this one's text. */

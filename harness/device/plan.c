@@ -107,10 +107,12 @@ static cnn_status check_bias(const cnn_impl *impl, const cnn_request *r, cnn_err
 
 cnn_status cnn_takes_epilogue(const cnn_impl *impl, const cnn_request *r, cnn_error *err)
 {
-    if (r->algorithm == NULL || !cnn_has_epilogue(r->problem) || r->algorithm->flags & CNN_ALGO_EPILOGUES)
-        return CNN_OK;
-    return CNN_FAIL(err, CNN_UNSUPPORTED, "%s:%.64s takes no epilogues: it has not the flag CNN_ALGO_EPILOGUES",
-                    impl->name, r->algorithm->name);
+    const bool quantized = cnn_is_quantized(r->problem->u.type.dtype);
+    const uint32_t flag = quantized ? CNN_ALGO_QUANTIZED_EPILOGUES : CNN_ALGO_EPILOGUES;
+    if (r->algorithm == NULL || !cnn_has_epilogue(r->problem) || r->algorithm->flags & flag) return CNN_OK;
+    return CNN_FAIL(err, CNN_UNSUPPORTED, "%s:%.64s takes no epilogues%s: it has not the flag CNN_ALGO_%sEPILOGUES",
+                    impl->name, r->algorithm->name, quantized ? " of quantized results" : "",
+                    quantized ? "QUANTIZED_" : "");
 }
 
 cnn_status cnn_takes_dtype(const cnn_impl *impl, const cnn_problem *problem, cnn_error *err)

@@ -135,9 +135,25 @@ static void put_quantization(const benchdnn *state, int scales, int point, cnn_d
     }
     if (said(point) && state->points[point].x != 0) op_put_number(text, "zx", state->points[point].x);
     if (said(point) && state->points[point].y != 0) op_put_number(text, "zy", state->points[point].y);
-    if (scales == BENCHDNN_PER_OC) op_put_number(text, "soc", 1);
+    if (said(scales) && scales & BENCHDNN_PER_OC) op_put_number(text, "soc", 1);
     op_put(text, "%s%s", text[0] != '\0' ? "_" : "", words->text);
     memcpy(words->text, text, sizeof text);
+}
+
+/* What post-operations mean that is not meant here: "" of what is the same. */
+static const char *other_meaning(const benchdnn *state, const benchdnn_post_ops *ops, int scales, int point,
+                                 cnn_dtype dtype)
+{
+    const int zero = said(point) ? state->points[point].y : 0;
+    if (!ops->epilogue.add) return "";
+    if (!cnn_is_quantized(dtype)) return ops->zero == 0 ? "" : "a residual of reals has no zero point";
+    if (ops->zero != zero)
+        return "a residual counts from the zero point of dst here: it is asked for with another, which sum:1:ZERO "
+               "gives, and add has none";
+    if (ops->dtype != CNN_NUMBER_COUNT && ops->dtype != cnn_part_dtype(dtype, CNN_PART_RESULT))
+        return "a residual has the type of dst here, where that has 8 bits";
+    return said(scales) && scales & BENCHDNN_DST ? "a residual has the scale of dst here, and is not divided by it"
+                                                 : "";
 }
 
 /* In front of all, up to a colon. */
@@ -149,7 +165,7 @@ static void put_post_ops(const benchdnn *state, int which, problem_words *words)
         snprintf(words->why_not, sizeof words->why_not, "post-operations are done of conv and ip");
         return;
     }
-    op_put_epilogue(text, &state->epilogues[which]);
+    op_put_epilogue(text, &state->epilogues[which].epilogue);
     op_put(text, ":%s", words->text);
     memcpy(words->text, text, sizeof text);
 }
@@ -206,8 +222,13 @@ static int64_t put_words(const benchdnn *state, int64_t n, const char *word, pro
     words->type.math = said(math) ? (cnn_math)math : CNN_MATH_F32;
     put_word(state, &n, word, words);
     const int scales = pick(&n, sets[SET_SCALES]), point = pick(&n, sets[SET_POINTS]);
-    put_quantization(state, scales, point, said(dtype) ? (cnn_dtype)dtype : CNN_F32, words);
-    put_post_ops(state, pick(&n, sets[SET_POST_OPS]), words);
+    const int ops = pick(&n, sets[SET_POST_OPS]);
+    const cnn_dtype type = said(dtype) ? (cnn_dtype)dtype : CNN_F32;
+    put_quantization(state, scales, point, type, words);
+    put_post_ops(state, ops, words);
+    if (said(ops) && words->why_not[0] == '\0')
+        snprintf(words->why_not, sizeof words->why_not, "%s",
+                 other_meaning(state, &state->epilogues[ops], scales, point, type));
     *any = put_dirs(state, &n, words);
     return n > 0 ? -1 : 0;
 }

@@ -212,8 +212,10 @@ static bool take_scale(void *user, const char *const parts[3])
     static const char *const whose[] = {"src", "wei", "dst"};
     const bool per_oc = strcmp(parts[0], "wei") == 0 && strcmp(parts[1], "per_oc") == 0;
     char *end;
-    strtod(parts[2], &end);
-    if (per_oc) *(int *)user = BENCHDNN_PER_OC;
+    const double value = strtod(parts[2], &end);
+    int *policy = user;
+    if (per_oc) *policy |= BENCHDNN_PER_OC;
+    if (strcmp(parts[0], "dst") == 0 && end != parts[2] && value != 1.0) *policy |= BENCHDNN_DST;
     return FIND(whose, parts[0]) >= 0 && (per_oc || strcmp(parts[1], "common") == 0) && *end == '\0';
 }
 
@@ -253,17 +255,34 @@ static int points_bit(benchdnn *state, const char *value)
 /* ---- Post-operations: "sum+relu", "add:f32:per_tensor+elu:0.5": a residual, an activation, or both in this order.
  * What the residual holds does not matter, nor whether it stands in y: the case has an array of its own. */
 
-static bool take_residual(const char *op, const char *first, const char *second)
+static int number_of(const char *name)
 {
-    if (strcmp(op, "sum") == 0) return first[0] == '\0' || strtod(first, NULL) == 1.0;
-    return strcmp(op, "add") == 0 && strcmp(second, "per_tensor") == 0;
+    for (int number = 0; number < CNN_NUMBER_COUNT; number++)
+        if (strcmp(name, cnn_dtype_name((cnn_dtype)number)) == 0) return number;
+    return NOT_DONE;
+}
+
+/* sum[:SCALE[:ZERO_POINT[:DATA_TYPE]]], add:DATA_TYPE:per_tensor. */
+static bool take_residual(benchdnn_post_ops *ops, const char *op, const char *first, const char *second)
+{
+    const bool sum = strcmp(op, "sum") == 0;
+    char *end;
+    if (!sum && (strcmp(op, "add") != 0 || strcmp(second, "per_tensor") != 0)) return false;
+    if (sum && first[0] != '\0' && strtod(first, NULL) != 1.0) return false;
+    if (sum) ops->zero = (int)strtol(second, &end, 10);
+    const char *dtype = !sum ? first : *end == ':' ? end + 1 : "";
+    if (sum && *end != '\0' && *end != ':') return false;
+    const int number = dtype[0] != '\0' ? number_of(dtype) : CNN_NUMBER_COUNT;
+    ops->dtype = (cnn_dtype)number;
+    return number != NOT_DONE;
 }
 
 static bool take_post_op(void *user, const char *const parts[3])
 {
-    cnn_epilogue *e = user;
+    benchdnn_post_ops *ops = user;
+    cnn_epilogue *e = &ops->epilogue;
     char rest[VALUE_MAX], *end = rest;
-    if (!e->add && e->act == CNN_ACT_IDENTITY && take_residual(parts[0], parts[1], parts[2])) return e->add = true;
+    if (!e->add && e->act == CNN_ACT_IDENTITY && take_residual(ops, parts[0], parts[1], parts[2])) return e->add = true;
     const int kind = eltwise_value(parts[0]);
     if (kind == NOT_DONE || e->act != CNN_ACT_IDENTITY || parts[2][strspn(parts[2], "0.")] != '\0') return false;
     snprintf(rest, sizeof rest, "%s", parts[1]);
@@ -275,11 +294,11 @@ static bool take_post_op(void *user, const char *const parts[3])
 /* The bit of this epilogue, which is kept. */
 static int post_ops_bit(benchdnn *state, const char *value)
 {
-    cnn_epilogue *e = &state->epilogues[state->n_epilogues];
+    benchdnn_post_ops *ops = &state->epilogues[state->n_epilogues];
     if (empty_value(state, value) == 0) return BENCHDNN_UNSAID;
     if (state->n_epilogues == BENCHDNN_POINTS) return NOT_DONE;
-    *e = (cnn_epilogue){CNN_ACT_IDENTITY, false, 0.0};
-    return each_argument(value, take_post_op, e) ? state->n_epilogues++ : NOT_DONE;
+    *ops = (benchdnn_post_ops){{CNN_ACT_IDENTITY, false, 0.0}, 0, CNN_NUMBER_COUNT};
+    return each_argument(value, take_post_op, ops) ? state->n_epilogues++ : NOT_DONE;
 }
 
 /* ---- The options. */

@@ -59,10 +59,21 @@ typedef enum benchdnn_set {
 
 enum { BENCHDNN_UNSAID = 31, BENCHDNN_ALPHAS = 8, BENCHDNN_POINTS = 16 }; /* the bit of an option that was not given */
 enum { BENCHDNN_FWD_B, BENCHDNN_FWD, BENCHDNN_BWD_D, BENCHDNN_BWD_W, BENCHDNN_BWD_WB, BENCHDNN_BWD_DW };
-enum { BENCHDNN_ANY, BENCHDNN_NCHW, BENCHDNN_NHWC };        /* of tags */
-enum { BENCHDNN_STATISTICS, BENCHDNN_GLOBAL };              /* of --flags */
-enum { BENCHDNN_COMMON, BENCHDNN_PER_OC };                  /* of --attr-scales */
+enum { BENCHDNN_ANY, BENCHDNN_NCHW, BENCHDNN_NHWC }; /* of tags */
+enum { BENCHDNN_STATISTICS, BENCHDNN_GLOBAL };       /* of --flags */
+enum {
+    BENCHDNN_COMMON,
+    BENCHDNN_DST,
+    BENCHDNN_PER_OC
+}; /* of --attr-scales, as bits: one of dst, one for each channel */
 enum { BENCHDNN_RELU_DST = CNN_ACT_COUNT, BENCHDNN_KINDS }; /* of --alg, behind the activations */
+
+/* An epilogue; of its residual the zero point and the type, CNN_NUMBER_COUNT: not said. */
+typedef struct benchdnn_post_ops {
+    cnn_epilogue epilogue;
+    int zero;
+    cnn_dtype dtype;
+} benchdnn_post_ops;
 
 typedef struct benchdnn {
     const char *driver; /* "conv" ...; NULL: not said, `op` is what words are then */
@@ -75,7 +86,7 @@ typedef struct benchdnn {
         int x, y;
     } points[BENCHDNN_POINTS]; /* of --attr-zero-points: its values, as the bits that they are */
     int n_points;
-    cnn_epilogue epilogues[BENCHDNN_POINTS]; /* of --attr-post-ops, likewise */
+    benchdnn_post_ops epilogues[BENCHDNN_POINTS]; /* of --attr-post-ops, likewise */
     int n_epilogues;
     int64_t mb;
     regex_t match;

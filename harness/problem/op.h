@@ -46,6 +46,10 @@ void op_put_act(char *text, cnn_act_kind kind, double alpha);
 cnn_status op_read_epilogue(const char *text, char *words, cnn_epilogue *e, cnn_error *err);
 void op_put_epilogue(char *text, const cnn_epilogue *e); /* nothing, where it is none */
 cnn_status op_check_epilogue(const cnn_epilogue *e, cnn_error *err);
+/* Of a problem whose sums are integers: CNN_UNSUPPORTED, and why, unless its results are quantized and the activation
+ * means the same whatever a step of y is worth. OP_STEEPEST: the largest slope of a leaky ReLU there. */
+#define OP_STEEPEST 256.0
+cnn_status op_check_whole_epilogue(const cnn_epilogue *e, cnn_dtype dtype, cnn_error *err);
 
 /* ---- Windows (op_window.c): what conv and pool share. */
 

@@ -31,6 +31,38 @@ cnn_status op_check_epilogue(const cnn_epilogue *e, cnn_error *err)
     return op_check_real("alpha", e->alpha, INFINITY, err);
 }
 
+/* What is the same whatever a step of y is worth; "" of these, else why it is not done. */
+static const char *unfit_for_steps(const cnn_epilogue *e)
+{
+    switch (e->act) {
+    case CNN_ACT_IDENTITY:
+    case CNN_ACT_RELU:
+    case CNN_ACT_CLIPPED_RELU:
+        return "";
+    case CNN_ACT_LEAKY_RELU:
+        return e->alpha <= OP_STEEPEST ? "" : "with a slope above 256 all that is below the zero point saturates";
+    case CNN_ACT_SCALE:
+        return "a factor of sums is what the operand scale is";
+    default:
+        return "what it makes of a number depends on what y's step is worth, which no operand says";
+    }
+}
+
+cnn_status op_check_whole_epilogue(const cnn_epilogue *e, cnn_dtype dtype, cnn_error *err)
+{
+    char text[CNN_PROBLEM_TEXT_MAX] = "";
+    op_put_epilogue(text, e);
+    if (!cnn_is_quantized(dtype))
+        return CNN_FAIL(err, CNN_UNSUPPORTED,
+                        "epilogue %s in %s: results are plain sums of 32 bits; epilogues are of results of 8 bits "
+                        "(u8:s8:u8 and its like) and of reals",
+                        text, cnn_dtype_name(dtype));
+    if (unfit_for_steps(e)[0] == '\0') return CNN_OK;
+    return CNN_FAIL(err, CNN_UNSUPPORTED,
+                    "epilogue %s in %s: %s; of results of 8 bits there are relu, leaky_relu, clipped_relu and add",
+                    text, cnn_dtype_name(dtype), unfit_for_steps(e));
+}
+
 cnn_status cnn_epilogue_parse(const char *text, cnn_epilogue *e, cnn_error *err)
 {
     char words[CNN_PROBLEM_TEXT_MAX];

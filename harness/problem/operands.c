@@ -136,10 +136,10 @@ cnn_status cnn_half_check(const cnn_problem *problem, cnn_error *err)
 {
     const cnn_type *t = &problem->u.type;
     if (check_quantization(problem, err) != CNN_OK) return err->status;
-    if (cnn_has_epilogue(problem) && cnn_sums_whole(t->dtype))
-        return CNN_FAIL(err, CNN_UNSUPPORTED,
-                        "an epilogue in %s: it is of f32, f64, f16, bf16 and what is joined of them",
-                        cnn_dtype_name(t->dtype));
+    if (cnn_has_epilogue(problem) && cnn_sums_whole(t->dtype)) {
+        const cnn_epilogue e = cnn_epilogue_of(problem);
+        if (op_check_whole_epilogue(&e, t->dtype, err) != CNN_OK) return err->status;
+    }
     if (cnn_is_joined(t->dtype)) return check_joined(problem, err);
     if (!cnn_is_half(t->dtype)) return CNN_OK;
     if (t->math != CNN_MATH_F32 && t->math != (t->dtype == CNN_F16 ? CNN_MATH_F16 : CNN_MATH_BF16))

@@ -59,7 +59,8 @@ static void row(void *arg, int64_t task, int worker)
         const int32_t sum = sum_at(t, n, k, p, q);
         if (t->q.any)
             ((uint8_t *)t->a->y)[at] =
-                whole_quantized(&t->q, t->q.scale[k * t->q.step], whole_result(sum, bias, 0.0, NULL));
+                whole_quantized(&t->q, t->q.scale[k * t->q.step], whole_result(sum, bias, 0.0, NULL),
+                                whole_residual(&t->q, t->a->z, at));
         else
             y[at] = whole_result(sum, bias, t->a->beta, &y[at]);
     }

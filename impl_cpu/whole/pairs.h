@@ -22,11 +22,13 @@ typedef struct pairs_bytes {
     int32_t *sums; /* [rows][channels of the kernel] */
     const int32_t *bias;
     const float *scale;
+    const uint8_t *z; /* likewise, the bits of u8 or s8; read where a residual is added */
     int64_t rows;
     uint8_t *to; /* likewise */
 } pairs_bytes;
 
-/* to[channel * plane + row] = from[row * width + channel]: planes of NCHW. PAIRS_ROWS of rows can be read. */
+/* to[channel * plane + row] = from[row * width + channel]: planes of NCHW. PAIRS_ROWS of rows can be read. The other
+ * way round, to[row * width + channel] = from[channel * plane + row], that many can be written. */
 typedef struct pairs_planes {
     const void *from;
     void *to;
@@ -39,6 +41,7 @@ typedef struct pairs_kernel {
     void (*quantize)(const pairs_bytes *);
     void (*planes_s32)(const pairs_planes *);
     void (*planes_bytes)(const pairs_planes *);
+    void (*rows_bytes)(const pairs_planes *); /* the other way round */
 } pairs_kernel;
 
 extern const pairs_kernel pairs_base, pairs_avx2, pairs_avx512;

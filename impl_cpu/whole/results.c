@@ -14,16 +14,48 @@ static void add_bias(const pairs_results *r)
             r->sums[i * width + k] = whole_result(r->sums[i * width + k], &bias[k], 0.0, NULL);
 }
 
+/* Where the results of a pixel of the batch begin in y, and in z, in elements; and how many of the rows from row i on
+ * are of one image. */
+static int64_t place(const pairs_results *r, int64_t pixel)
+{
+    const int64_t plane = r->d->oh * r->d->ow;
+    return cnn_offset(r->d->t.layout, r->d->oc, 1, plane, pixel / plane, r->channel, 0, pixel % plane);
+}
+static int64_t rows_of_image(const pairs_results *r, int64_t i)
+{
+    const int64_t plane = r->d->oh * r->d->ow;
+    return cpu_min(r->count - i, plane - (r->first + i) % plane);
+}
+
+/* The residual of all rows, beside each other as the sums are. */
+static void gather_residual(const pairs_results *r, uint8_t *to)
+{
+    const int64_t plane = r->d->oh * r->d->ow, width = r->kernel->channels;
+    const uint8_t *z = r->a->z;
+    int64_t rows;
+    for (int64_t i = 0; i < r->count; i += rows) {
+        const uint8_t *from = z + place(r, r->first + i);
+        uint8_t *row = to + i * width;
+        rows = rows_of_image(r, i);
+        if (r->d->t.layout == CNN_NHWC)
+            for (int64_t k = 0; k < rows; k++) memcpy(row + k * width, from + k * r->d->oc, (size_t)r->channels);
+        else
+            r->kernel->rows_bytes(&(pairs_planes){from, row, width, rows, r->channels, plane});
+    }
+}
+
 static void quantize(const pairs_results *r, uint8_t *to)
 {
     int32_t bias[PAIRS_CHANNELS_MOST] = {0};
     float scale[PAIRS_CHANNELS_MOST] = {0};
+    uint8_t z[PAIRS_ROWS * PAIRS_CHANNELS_MOST];
     for (int64_t k = 0; k < r->channels; k++) {
         scale[k] = r->q->scale[(r->channel + k) * r->q->step];
         if (r->a->b != NULL) bias[k] = ((const int32_t *)r->a->b)[r->channel + k];
     }
+    if (r->q->add) gather_residual(r, z);
     r->kernel->quantize(
-        &(pairs_bytes){.q = r->q, .sums = r->sums, .bias = bias, .scale = scale, .rows = r->count, .to = to});
+        &(pairs_bytes){.q = r->q, .sums = r->sums, .bias = bias, .scale = scale, .z = z, .rows = r->count, .to = to});
 }
 
 /* Rows of pixels that follow each other in an image, [rows][width], of elements of `size` bytes. */
@@ -55,8 +87,7 @@ static void put(const pairs_results *r, const piece *p, int64_t pixel)
     const cnn_conv_desc *d = r->d;
     const int64_t plane = d->oh * d->ow;
     const bool nhwc = d->t.layout == CNN_NHWC;
-    const int64_t at = cnn_offset(d->t.layout, d->oc, 1, plane, pixel / plane, r->channel, 0, pixel % plane);
-    char *to = (char *)r->a->y + at * (int64_t)p->size;
+    char *to = (char *)r->a->y + place(r, pixel) * (int64_t)p->size;
     const pairs_planes planes = {p->from, to, p->width, p->rows, r->channels, plane};
     if (r->a->beta != 0.0)
         put_added(r, p, (int32_t *)(void *)to, nhwc ? d->oc : 1, nhwc ? 1 : plane);
@@ -70,7 +101,6 @@ static void put(const pairs_results *r, const piece *p, int64_t pixel)
 
 void pairs_put(const pairs_results *r)
 {
-    const int64_t plane = r->d->oh * r->d->ow;
     uint8_t bytes[PAIRS_ROWS * PAIRS_CHANNELS_MOST];
     piece p = {r->sums, r->kernel->channels, 0, sizeof *r->sums};
     if (r->q->any) {
@@ -80,7 +110,7 @@ void pairs_put(const pairs_results *r)
         add_bias(r);
     const char *from = p.from;
     for (int64_t i = 0; i < r->count; i += p.rows) {
-        p.rows = cpu_min(r->count - i, plane - (r->first + i) % plane);
+        p.rows = rows_of_image(r, i);
         p.from = from + i * p.width * (int64_t)p.size;
         put(r, &p, r->first + i);
     }

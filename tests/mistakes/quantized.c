@@ -1,5 +1,6 @@
 /* quantized.c: a plug-in as whole.c, with quantized results: u8 or s8 by s8, added up in s32, scaled, rounded and
- * saturated to u8 or s8. It is right as it stands; each mistake of `quantized.mutants` is one change in it. */
+ * saturated to u8 or s8, with an epilogue. It is right as it stands; each mistake of `quantized.mutants` and of
+ * `quantized_epilogue.mutants` is one change in it. */
 #include <cnn.h>
 #include <cnn/half.h>
 
@@ -70,6 +71,29 @@ static float scale_of(const cnn_conv_desc *d, const cnn_weighted_args *a, int64_
     return scale;
 }
 
+/* z, which is quantized as y is, from its zero point on. */
+static float residual(const cnn_conv_desc *d, const void *z, int64_t at)
+{
+    const bool is_signed = cnn_part_dtype(d->t.dtype, CNN_PART_RESULT) == CNN_S8;
+    const int stored = is_signed ? ((const int8_t *)z)[at] : ((const uint8_t *)z)[at];
+    return (float)(stored - d->quant.zero_y);
+}
+
+static float activated(const cnn_epilogue *e, float v)
+{
+    const float alpha = (float)e->alpha;
+    if (e->act == CNN_ACT_LEAKY_RELU) return v < 0 ? alpha * v : v;
+    if (e->act == CNN_ACT_CLIPPED_RELU) return v < 0 ? 0 : v > alpha ? alpha : v;
+    return e->act == CNN_ACT_RELU && v < 0 ? 0 : v;
+}
+
+/* Behind the epilogue. */
+static float finished(const cnn_conv_desc *d, const void *z, int64_t at, float v)
+{
+    const float sum = v + (d->epilogue.add ? residual(d, z, at) : 0);
+    return activated(&d->epilogue, sum);
+}
+
 /* To the nearest, of two as near the even one; and with the zero point. */
 static float rounded(const cnn_conv_desc *d, float v)
 {
@@ -96,14 +120,15 @@ static cnn_status quantized_conv(cnn_context *context, const cnn_plan *plan, con
             for (int64_t p = 0; p < d->oh; p++)
                 for (int64_t q = 0; q < d->ow; q++) {
                     const int32_t sum = kept(sum_of(d, args, (int64_t[4]){n, k, p, q}));
+                    const int64_t at = ((n * d->oc + k) * d->oh + p) * d->ow + q;
                     const float v = (float)sum * scale_of(d, args, k);
-                    y[((n * d->oc + k) * d->oh + p) * d->ow + q] = stored(d, rounded(d, v));
+                    y[at] = stored(d, rounded(d, finished(d, args->z, at, v)));
                 }
     return CNN_OK;
 }
 
-static const cnn_algorithm algorithms[] = {
-    {"loops", "one output after the other", 1u << CNN_OP_CONV, CNN_ALGO_DETERMINISTIC, 1, 0}};
+static const cnn_algorithm algorithms[] = {{"loops", "one output after the other", 1u << CNN_OP_CONV,
+                                            CNN_ALGO_DETERMINISTIC | CNN_ALGO_QUANTIZED_EPILOGUES, 1, 0}};
 static const cnn_operations ops = {.struct_size = sizeof(cnn_operations), .conv_fwd = quantized_conv};
 
 static const cnn_impl impl = {

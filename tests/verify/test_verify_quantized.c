@@ -43,8 +43,78 @@ static void one_number_is_right_or_two_are(void **state)
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         const vf_quantizer q = {
             .scale = &rows[i].scale, .zero = rows[i].zero, .least = rows[i].least, .most = rows[i].most};
-        assert_true(vf_quantized(&q, 0, rows[i].sum) == rows[i].right);
+        assert_true(vf_quantized(&q, 0, 0, rows[i].sum) == rows[i].right);
     }
+}
+
+/* The same with an epilogue: what is rounded, once, is f(scale * sum + z - zero). */
+static void an_epilogue_comes_before_the_rounding(void **state)
+{
+    const cnn_type f32 = {CNN_F32, CNN_F32, CNN_NCHW, CNN_MATH_F32};
+    const struct {
+        double sum, scale, zero, least, z; /* z below -500: none */
+        cnn_act_kind act;
+        double alpha, right;
+    } rows[] = {
+        {10, 1, 20, 0, 15, CNN_ACT_IDENTITY, 0, 25},
+        {-10, 1, 20, 0, 15, CNN_ACT_RELU, 0, 20}, /* at zero_y, not at 0 */
+        {-10, 1, -20, -128, -999, CNN_ACT_RELU, 0, -20},
+        {-10, 1, -20, -128, 0, CNN_ACT_RELU, 0, -10}, /* z first: -10 + 20 */
+        {300, 1, 0, -128, -100, CNN_ACT_IDENTITY, 0, 127},
+        {400, 1, 0, -128, -100, CNN_ACT_CLIPPED_RELU, 31, 31}, /* nothing is saturated on the way */
+        {400, 1, 4, 0, -999, CNN_ACT_CLIPPED_RELU, 30.4, 34},
+        {400, 1, 4, 0, -999, CNN_ACT_CLIPPED_RELU, 30.5, 34},   /* 30.5: the even one */
+        {400, 1, 5, 0, -999, CNN_ACT_CLIPPED_RELU, 30.5, 35.5}, /* who adds an odd zero first finds 36 */
+        {-40, 1, 100, 0, -999, CNN_ACT_LEAKY_RELU, 0.25, 90},
+        {-42, 1, 100, 0, -999, CNN_ACT_LEAKY_RELU, 0.25, 90}, /* -10.5: the even one */
+        {-42, 1, 101, 0, -999, CNN_ACT_LEAKY_RELU, 0.25, 90.5},
+        {-5, 1, 100, 0, -999, CNN_ACT_LEAKY_RELU, 0.1, 99.5}, /* no f32 holds 0.1 */
+        {5, 0.5, 0, 0, 3, CNN_ACT_IDENTITY, 0, 6},            /* 2.5 + 3, once: 6, not 2 + 3 */
+        {5, 0.5, 0, 0, 4, CNN_ACT_RELU, 0, 6},
+        {16777217, 0x1p-25, 0, 0, 3, CNN_ACT_RELU, 0, 3.5}, /* the sum is no f32's */
+        {-16777217, 0x1p-25, 0, 0, 0, CNN_ACT_RELU, 0, 0},  /* behind the kink that is all the same */
+        {1e9, 1e-7, 0, 0, 7, CNN_ACT_RELU, 0, 107},
+        {-2e9, 1, 10, 0, 255, CNN_ACT_RELU, 0, 10},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        const vf_quantizer q = {.scale = &rows[i].scale,
+                                .zero = rows[i].zero,
+                                .least = rows[i].least,
+                                .most = rows[i].least + 255.0,
+                                .z = rows[i].z > -500.0 ? &rows[i].z : NULL,
+                                .act = {.t = f32, .kind = rows[i].act, .alpha = rows[i].alpha}};
+        const double got = vf_quantized(&q, 0, 0, rows[i].sum);
+        if (got != rows[i].right) fail_msg("row %d: %g, not %g", (int)i, got, rows[i].right);
+    }
+}
+
+/* What a ReLU cuts off, and what it lets through below the ceiling: an eighth of the results each, at least. */
+static void data_reach_both_sides_of_the_kink(void **state)
+{
+    static const char *const texts[] = {
+        "relu:mb4ic16ih12oc16kh3ph1zy100", "add+relu:mb4ic16ih12oc16kh3ph1zx100zy31soc1",
+        "add+clipped_relu=20:mb4ic16ih12oc16kh3ph1zy60", "relu:mb8ic3ih16oc12kh5ph2zx8"};
+    static const cnn_dtype dtypes[] = {CNN_U8_S8_U8, CNN_U8_S8_S8, CNN_S8_S8_S8, CNN_S8_S8_U8};
+    cnn_error err = {.message = ""};
+    for (int t = 0; t < 4; t++)
+        for (int v = 0; v < 12; v++) {
+            const cnn_problem p = problem_of(CNN_OP_CONV, texts[t], dtypes[v % 4], CNN_NCHW);
+            vf_case c;
+            assert_int_equal(
+                vf_case_make(&c, &p, CNN_FWD, v < 8 ? VF_INTEGERS : VF_REALS, v < 8 ? v / 4 : 0, 3, NULL, &err),
+                CNN_OK);
+            const int y = vf_index(c.call.operands, c.call.count, "y");
+            const int64_t count = c.call.operands[y].count;
+            int64_t cut = 0, within = 0;
+            for (int64_t e = 0; e < count; e++) {
+                const double above = c.after[y][e] - p.u.conv.quant.zero_y;
+                assert_true(above >= 0.0 && vf_element_make(&c, y, e).value == c.after[y][e]);
+                cut += above == 0.0;
+                within += above > 0.0 && above < (t == 2 ? 20.0 : 255.0);
+            }
+            assert_true(8 * cut > count && 8 * within > count);
+            vf_case_free(&c);
+        }
 }
 
 /* y of one pixel: 3 * (7 - 5) + -2 * (1 - 5) + 100 = 114 by hand; padding adds nothing. */
@@ -142,8 +212,8 @@ static void data_reach_both_ends_and_the_middle(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(one_number_is_right_or_two_are),
-        cmocka_unit_test(padding_is_the_zero_point),
+        cmocka_unit_test(one_number_is_right_or_two_are),      cmocka_unit_test(an_epilogue_comes_before_the_rounding),
+        cmocka_unit_test(data_reach_both_sides_of_the_kink),   cmocka_unit_test(padding_is_the_zero_point),
         cmocka_unit_test(data_reach_both_ends_and_the_middle),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -167,12 +167,12 @@ static void draw_quantization(cnn_rng *rng, cnn_problem *p)
 }
 
 /* Whether any of its algorithms that are chosen takes epilogues of the operation. */
-static bool takes_epilogues(const fuzz_space *space, const cnn_impl *impl, cnn_op op)
+static bool takes_epilogues(const fuzz_space *space, const cnn_impl *impl, const cnn_problem *p)
 {
+    const uint32_t flag = cnn_is_quantized(p->u.type.dtype) ? CNN_ALGO_QUANTIZED_EPILOGUES : CNN_ALGO_EPILOGUES;
     for (int i = 0; i < impl->n_algorithms; i++) {
         const cnn_algorithm *a = &impl->algorithms[i];
-        if (a->ops & 1u << op && a->flags & CNN_ALGO_EPILOGUES &&
-            (space->chosen == NULL || space->chosen(space->user, impl, a)))
+        if (a->ops & 1u << p->op && a->flags & flag && (space->chosen == NULL || space->chosen(space->user, impl, a)))
             return true;
     }
     return false;
@@ -182,14 +182,17 @@ static bool takes_epilogues(const fuzz_space *space, const cnn_impl *impl, cnn_o
 static void draw_epilogue(const fuzz_space *space, const cnn_impl *impl, cnn_rng *rng, cnn_problem *p)
 {
     cnn_epilogue *e = fuzz_epilogue(p);
-    if (e == NULL || cnn_sums_whole(p->u.type.dtype)) return;
+    const bool quantized = cnn_is_quantized(p->u.type.dtype);
+    if (e == NULL || (cnn_sums_whole(p->u.type.dtype) && !quantized)) return;
     if (space->epilogue != NULL) *e = *space->epilogue;
-    if (space->epilogue != NULL || !takes_epilogues(space, impl, p->op) || !(space->dirs & 1u << CNN_FWD) ||
+    if (space->epilogue != NULL || !takes_epilogues(space, impl, p) || !(space->dirs & 1u << CNN_FWD) ||
         !chance(rng, 6))
         return;
     e->add = chance(rng, 2);
-    e->act = chance(rng, 2) ? CNN_ACT_RELU : (cnn_act_kind)rng_int(rng, 0, CNN_ACT_COUNT - 1);
+    const cnn_act_kind last = quantized ? CNN_ACT_CLIPPED_RELU : (cnn_act_kind)(CNN_ACT_COUNT - 1);
+    e->act = chance(rng, 2) ? CNN_ACT_RELU : (cnn_act_kind)rng_int(rng, 0, last);
     e->alpha = cnn_act_default_alpha(e->act) == 0.0 ? 0.0 : DRAW_OF(rng, 0.01, 0.25, 0.3, 1.0, 2.0, 6.0);
+    if (quantized && e->act == CNN_ACT_CLIPPED_RELU) e->alpha *= 16.0; /* it counts y's steps */
 }
 
 /* False: what was drawn is no valid problem. */

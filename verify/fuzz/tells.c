@@ -3,6 +3,7 @@
  * MISTRUSTED. */
 #include "fuzz.h"
 
+#include "harness/cnn/half.h"
 #include "harness/problem/shape.h"
 
 #include <math.h>
@@ -16,6 +17,16 @@ static bool axis_tells(int64_t o, int64_t i, int64_t k, int64_t s, int64_t p, in
         if (first < last) return true;
     }
     return false;
+}
+
+/* Whether a quantized result has a few numbers left where a ReLU begins at zero_y, and ends at a ceiling. */
+static bool epilogue_tells(const cnn_problem *p)
+{
+    const cnn_epilogue e = cnn_epilogue_of(p);
+    const cnn_dtype dtype = p->u.type.dtype, result = cnn_part_dtype(dtype, CNN_PART_RESULT);
+    const double room = cnn_whole_most(result) - cnn_quantization_of(p).zero_y, few = 8.0;
+    if (!cnn_is_quantized(dtype) || e.act == CNN_ACT_IDENTITY) return true;
+    return room >= few && (e.act != CNN_ACT_CLIPPED_RELU || e.alpha >= few / 4.0);
 }
 
 static bool conv_tells(const cnn_problem *p, cnn_dir dir)
@@ -40,7 +51,9 @@ bool fuzz_tells(const cnn_problem *p, cnn_dir dir)
     case CNN_OP_CONV:
     case CNN_OP_DECONV:
     case CNN_OP_CONV3D:
-        return conv_tells(p, dir);
+        return epilogue_tells(p) && conv_tells(p, dir);
+    case CNN_OP_FC:
+        return epilogue_tells(p);
     case CNN_OP_DROPOUT:
         return dropout_tells(&p->u.dropout);
     case CNN_OP_LOSS: /* a softmax of one class: p = 1, with a loss and a gradient of 0 */

@@ -193,11 +193,14 @@ vf_element vf_element_make(const vf_case *c, int operand, int64_t index)
         vf_products_of(&d, tensor, index, add_product, &s);
     if (bias != NULL) add(&s.e, bias[index / (dims[2] * dims[3]) % dims[1]]);
     if (call->beta != 0.0) add(&s.e, c->before[operand][index]);
-    if (d.epilogue.add) add(&s.e, vf_in(call, "z")[index]);
+    const bool quantized = vf_quantizer_of(call, &q);
+    if (d.epilogue.add && !quantized) add(&s.e, vf_in(call, "z")[index]);
     s.e.kind = (unsigned char)(tensor == 'b' ? VF_EVEN : vf_kind_of(&c->problem, s.e.largest, s.e.rest, s.e.roundings));
-    if (vf_quantizer_of(call, &q))
-        s.e.value = vf_quantized(&q, vf_quantized_channel(&call->operands[operand], index), s.e.value);
-    if (cnn_has_epilogue(&c->problem)) finish(&c->problem, &s.e);
+    const vf_out out = {&s.e.value, &s.e.magnitude, &s.e.roundings, NULL};
+    if (quantized)
+        vf_quantized_put(&q, vf_quantized_channel(&call->operands[operand], index), index, &out, 0);
+    else if (cnn_has_epilogue(&c->problem))
+        finish(&c->problem, &s.e);
     return s.e;
 }
 

@@ -10,7 +10,8 @@
 cnn_act_desc vf_epilogue_act(const cnn_problem *p)
 {
     const cnn_epilogue e = cnn_epilogue_of(p);
-    const cnn_dtype stored = cnn_part_dtype(p->u.type.dtype, CNN_PART_RESULT);
+    const cnn_dtype result = cnn_part_dtype(p->u.type.dtype, CNN_PART_RESULT);
+    const cnn_dtype stored = cnn_is_whole(result) ? CNN_F32 : result; /* it is taken before the result is rounded */
     return (cnn_act_desc){.t = {stored, stored, CNN_NCHW, CNN_MATH_F32},
                           .kind = e.act,
                           .alpha = e.alpha,
@@ -110,6 +111,7 @@ void vf_reach_ceiling(vf_case *c)
     const cnn_epilogue e = cnn_epilogue_of(&c->problem);
     const int x = vf_index(c->call.operands, c->call.count, "x"), w = vf_index(c->call.operands, c->call.count, "w");
     if (e.act != CNN_ACT_CLIPPED_RELU || !(e.alpha > 0.0) || !c->before[x] || !c->before[w]) return;
+    if (cnn_is_quantized(c->problem.u.type.dtype)) return; /* its scale does it (fill_quantized.c) */
     const double spread =
         sqrt(mean_square(c->before[x], c->call.operands[x].count) *
              mean_square(c->before[w], c->call.operands[w].count) * vf_real_terms(&c->problem, c->call.dir));

@@ -64,10 +64,13 @@ static double spread_of(const vf_case *c, double density)
     return size_of(&x) * size_of(&w) * sqrt(fmax(1.0, density * vf_real_terms(&c->problem, c->call.dir)));
 }
 
-/* Results lie within 128 of zero_y, most of them. Where there are to be ties, the least product is a half at most. */
+/* Results lie within 128 of zero_y, most of them; of a clipped ReLU about as far as its ceiling. Where there are to be
+ * ties, the least product is a half at most. */
 static double common_scale(const vf_case *c, double density)
 {
-    const double scale = ldexp(1.0, (int)nearbyint(log2(128.0 / spread_of(c, density))));
+    const cnn_epilogue e = cnn_epilogue_of(&c->problem);
+    const double far = e.act == CNN_ACT_CLIPPED_RELU ? fmin(fmax(e.alpha, 4.0), 128.0) : 128.0;
+    const double scale = ldexp(1.0, (int)nearbyint(log2(far / spread_of(c, density))));
     return has_ties(c) ? fmin(scale, 0.5 / (STEP * STEP)) : scale;
 }
 
@@ -81,12 +84,13 @@ static void fill_scale(const vf_case *c, const cnn_operand *o, double density, c
 }
 
 /* Where zero_y is near an end of the range, a bias towards the other end: results would all be saturated else. But of
- * each fourth channel. */
+ * each fourth channel. What is below zero_y a ReLU takes away: it gets no bias downwards. */
 static double towards_the_middle(const vf_case *c, int64_t channel, double bias)
 {
     const cnn_dtype result = cnn_part_dtype(c->problem.u.type.dtype, CNN_PART_RESULT);
     const double at = cnn_quantization_of(&c->problem).zero_y - cnn_whole_least(result);
-    if (channel % 4 == 3 || (at > 64.0 && at < 192.0)) return bias;
+    const bool cut = at >= 192.0 && cnn_epilogue_of(&c->problem).act != CNN_ACT_IDENTITY;
+    if (channel % 4 == 3 || (at > 64.0 && at < 192.0) || cut) return bias;
     return at <= 64.0 ? fabs(bias) : -fabs(bias);
 }
 
@@ -97,6 +101,23 @@ static void fill_bias(const vf_case *c, const cnn_operand *o, double density, cn
     for (int64_t k = 0; k < o->count; k++) {
         const double m = trunc((double)rng_int(rng, -most, most) / (step > 1.0 ? 1.0 : share_of(c, k)));
         v[k] = towards_the_middle(c, k, step > 1.0 ? m * step / share_of(c, k) : m);
+    }
+}
+
+/* z has the whole range of its type, its ends often; beside a clipped ReLU every other lies about as far from zero_y as
+ * its ceiling, for nearly all would be cut off else. */
+static void fill_residual(const vf_case *c, const cnn_operand *o, cnn_rng *rng, double *v)
+{
+    const cnn_dtype dtype = cnn_part_dtype(c->problem.u.type.dtype, CNN_PART_RESULT);
+    const cnn_epilogue e = cnn_epilogue_of(&c->problem);
+    const double least = cnn_whole_least(dtype), most = cnn_whole_most(dtype);
+    const double near = fmin(ceil(2.0 * e.alpha), most - least), zero = cnn_quantization_of(&c->problem).zero_y;
+    for (int64_t i = 0; i < o->count; i++) {
+        const double end = rng_u64(rng) & 1 ? least : most;
+        const double any = (double)rng_int(rng, (int64_t)least, (int64_t)most);
+        v[i] = rng_int(rng, 0, 7) == 0 ? end : any;
+        if (e.act == CNN_ACT_CLIPPED_RELU && i % 2 == 1)
+            v[i] = fmin(fmax(zero + (double)rng_int(rng, -(int64_t)near, (int64_t)near), least), most);
     }
 }
 
@@ -125,6 +146,10 @@ void vf_fill_quantized(const vf_case *c, const cnn_operand *o, double density, c
     }
     if (o->elem == CNN_ELEM_BIAS) {
         fill_bias(c, o, density, rng, v);
+        return;
+    }
+    if (o->elem == CNN_ELEM_RESULT) {
+        fill_residual(c, o, rng, v);
         return;
     }
     const int64_t line = w ? o->count / o->dims[0] : o->count;

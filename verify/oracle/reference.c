@@ -26,8 +26,10 @@ cnn_status vf_call_init(vf_call *call, const cnn_problem *problem, cnn_dir dir, 
 void vf_reference(const vf_call *call)
 {
     references[call->problem->op](call);
-    if (cnn_is_quantized(call->problem->u.type.dtype) && !call->sums) vf_quantize(call);
-    if (cnn_has_epilogue(call->problem)) vf_epilogue(call);
+    if (cnn_is_quantized(call->problem->u.type.dtype)) {
+        if (!call->sums) vf_quantize(call);
+    } else if (cnn_has_epilogue(call->problem))
+        vf_epilogue(call);
 }
 
 int vf_index(const cnn_operand *operands, int count, const char *name)

@@ -21,7 +21,7 @@ typedef struct vf_out {
     unsigned char *kind;                   /* of sums of products: what each is the sum of (lines.h); NULL: not known */
 } vf_out;
 
-enum { VF_LATE_B = 1, VF_LATE_Z = 2 };
+enum { VF_LATE_B = 1, VF_LATE_Z = 2, VF_LATE_ACT = 4 };
 
 /* One call: operands as cnn_operands() lists them. in[i] is what stands in operand i before the call (all but outputs
  * that are replaced), out[i] what must stand in it afterwards (all but inputs); in[i] and out[i].value never overlap.
@@ -34,8 +34,9 @@ typedef struct vf_call {
     const double *in[CNN_MAX_OPERANDS];
     vf_out out[CNN_MAX_OPERANDS];
     double beta;   /* conv, fc: 0 or 1 */
-    bool sums;     /* of a quantized result: y is to hold the sums that it is made of */
-    unsigned late; /* of an epilogue, as mistakes have it: VF_LATE_*, what is added behind the activation */
+    bool sums;     /* of a quantized result: y is to hold the sums that it is made of, without the epilogue */
+    unsigned late; /* of an epilogue, as mistakes have it: VF_LATE_*, what is added behind the activation; VF_LATE_ACT:
+                      of a quantized result, the activation behind zero_y */
     double scale;  /* loss backward */
     int64_t first; /* dropout: images that stand before these in memory */
     thread_pool *pool;

@@ -423,7 +423,7 @@ void vf_reference_conv(const vf_call *call)
         .zero = d->quant.zero_x,
         .forward = call->dir == CNN_FWD};
     if (call->beta != 0.0) t.before = vf_in(call, result[call->dir]), t.before_b = vf_in(call, "db");
-    if (d->epilogue.add && !(call->late & VF_LATE_Z)) t.before = vf_in(call, "z");
+    if (d->epilogue.add && !(call->late & VF_LATE_Z) && !cnn_is_quantized(d->t.dtype)) t.before = vf_in(call, "z");
     if (call->late & VF_LATE_B) t.b = NULL;
     if (call->dir == CNN_BWD_D && d->kd * d->id * d->od == 1) /* a stride past the image: each pixel is alone */
         t.down = d->sh < d->ih ? d->sh : d->ih, t.right = d->sw < d->iw ? d->sw : d->iw;

@@ -130,6 +130,25 @@ static void options_of_benchdnn_hold_for_the_descriptors_behind_them(void **stat
                 "it here\n"
                 "UNSUPPORTED conv/quantized:9: scales and zero points are done of conv and ip in types whose result "
                 "has 8 bits, u8:s8:u8 and its like\n");
+    expect_file("conv/fused8",
+                "--dt=u8:s8:u8 --attr-post-ops=relu,sum+relu:0.5,add:u8:per_tensor+relu\nic3ih5oc4kh3\n"
+                "--attr-zero-points=dst:common:7 --attr-post-ops=relu,sum:1:7:u8+relu,sum\nic3ih5oc4kh3\n"
+                "--attr-zero-points= --attr-post-ops=sum:1:0:s8,add:f32:per_tensor,sum:1:0:x9\nic3ih5oc4kh3\n"
+                "--attr-scales=dst:common:2 --attr-post-ops=sum,relu\nic3ih5oc4kh3\n"
+                "--dt=f32 --attr-scales= --attr-post-ops=sum:1:3\nic3ih5oc4kh3\n",
+                "conv relu:mb2ic3ih5oc4oh3kh3ph0 . u8:s8:u8\n"
+                "conv add+leaky_relu=0.5:mb2ic3ih5oc4oh3kh3ph0 . u8:s8:u8\n"
+                "conv add+relu:mb2ic3ih5oc4oh3kh3ph0 . u8:s8:u8\n"
+                "conv relu:mb2ic3ih5oc4oh3kh3ph0zy7 . u8:s8:u8\n"
+                "conv add+relu:mb2ic3ih5oc4oh3kh3ph0zy7 . u8:s8:u8\n"
+                "UNSUPPORTED conv/fused8:4: a residual counts from the zero point of dst here: it is asked for with "
+                "another, which sum:1:ZERO gives, and add has none\n"
+                "UNSUPPORTED conv/fused8:5: there is none of it here\n"
+                "UNSUPPORTED conv/fused8:6: a residual has the type of dst here, where that has 8 bits\n"
+                "UNSUPPORTED conv/fused8:6: a residual has the type of dst here, where that has 8 bits\n"
+                "UNSUPPORTED conv/fused8:8: a residual has the scale of dst here, and is not divided by it\n"
+                "conv relu:mb2ic3ih5oc4oh3kh3ph0 . u8:s8:u8\n"
+                "UNSUPPORTED conv/fused8:10: a residual of reals has no zero point\n");
     expect_file(
         "conv/c", "--dt=s8\nic3ih5oc4kh3\n--dt=f32 --stag=abx --dtag=axb\nic3ih5oc4kh3\n--reset --odd=1 ic3ih5oc4kh3",
         "UNSUPPORTED conv/c:1: there is none of it here\n"
