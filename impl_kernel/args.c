@@ -74,7 +74,7 @@ static cnn_status take_array(kernel *k, kernel_arg *arg, cnn_error *err)
         if (!there || again)
             return CNN_FAIL(err, CNN_BAD_ARGUMENT, "--args: %s %s", arg->text,
                             again ? "is named twice" : "is no operand of the direction whose output is named");
-        *arg = (kernel_arg){KERNEL_ARRAY, arg->text, arrays[i].offset};
+        *arg = (kernel_arg){.kind = KERNEL_ARRAY, .text = arg->text, .offset = arrays[i].offset};
         return CNN_OK;
     }
     return CNN_OK;
@@ -87,6 +87,17 @@ static cnn_status check_size(const kernel_arg *arg, const expr_scope *scope, cnn
     if (arg->text[0] == '\0')
         return CNN_FAIL(err, CNN_BAD_ARGUMENT, "--args has nothing between two commas or at an end");
     return expr_eval("--args", arg->text, scope, &value, 1, &count, err);
+}
+
+static void take_real(kernel *k, kernel_arg *arg)
+{
+    static const char *const names[KERNEL_REALS] = {[KERNEL_BETA] = "beta", [KERNEL_ALPHA] = "alpha"};
+    for (int i = 0; i < KERNEL_REALS; i++) {
+        if (strcmp(arg->text, names[i]) != 0) continue;
+        arg->kind = KERNEL_REAL;
+        arg->real = (kernel_real)i;
+        k->takes[i] = true;
+    }
 }
 
 const kernel_arg *kernel_array(const kernel *k, const char *name)
@@ -105,8 +116,7 @@ cnn_status kernel_parse_args(kernel *k, cnn_error *err)
     for (int i = 0; status == CNN_OK && i < k->n_args; i++) {
         kernel_arg *arg = &k->args[i];
         status = take_array(k, arg, err);
-        if (strcmp(arg->text, "beta") == 0) arg->kind = KERNEL_BETA;
-        k->beta = k->beta || arg->kind == KERNEL_BETA;
+        take_real(k, arg);
         if (status == CNN_OK && arg->kind == KERNEL_SIZE) status = check_size(arg, &scope, err);
     }
     if (status == CNN_OK && k->dir == CNN_FWD && cnn_is_quantized(k->spec.type.dtype) && !kernel_array(k, "scale"))

@@ -137,11 +137,11 @@ static cnn_status add(cnn_context *context, const cnn_plan *plan, void *y, const
     return cuda_add_fwd(context, &sum, &args, err);
 }
 
-static cnn_status call(cnn_context *context, const kernel *k, const kernel_plan *plan, void *const *arrays, double beta,
-                       cnn_error *err)
+static cnn_status call(cnn_context *context, const kernel *k, const kernel_plan *plan, void *const *arrays,
+                       const double *reals, cnn_error *err)
 {
     (void)k;
-    return kernel_launch(context_of(context), plan, arrays, beta, err);
+    return kernel_launch(context_of(context), plan, arrays, reals, err);
 }
 
 static cnn_status run(cnn_context *context, const cnn_plan *plan, const cnn_weighted_args *args, cnn_error *err)

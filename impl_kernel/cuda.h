@@ -21,7 +21,8 @@ typedef struct kernel_context {
 #endif
 } kernel_context;
 
-cnn_status kernel_launch(kernel_context *c, const kernel_plan *plan, void *const *arrays, double beta, cnn_error *err);
+cnn_status kernel_launch(kernel_context *c, const kernel_plan *plan, void *const *arrays, const double *reals,
+                         cnn_error *err);
 
 #ifdef __cplusplus
 }

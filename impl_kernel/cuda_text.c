@@ -59,13 +59,13 @@ void kernel_put_cuda_text(const char *text, FILE *out)
 
 void kernel_put_cuda_begin(FILE *out) { fputs("#include \"harness/cuda/emulated/emulated.h\"\n", out); }
 
-static void put_parameters(const kernel *k, const char *beta, FILE *out)
+static void put_parameters(const kernel *k, const char *real, FILE *out)
 {
     for (int i = 0; i < k->n_args; i++) {
         const bool array = k->args[i].kind == KERNEL_ARRAY;
         fprintf(out, "%s%s%s", i > 0 ? ", " : "",
                 k->args[i].kind == KERNEL_SIZE   ? "int"
-                : k->args[i].kind == KERNEL_BETA ? beta
+                : k->args[i].kind == KERNEL_REAL ? real
                                                  : kernel_type(k, k->args[i].text),
                 array ? " *" : "");
     }
@@ -88,7 +88,7 @@ static void put_types(const kernel *k, FILE *out)
 
 static void put_check(const kernel *k, FILE *out)
 {
-    const char *beta = kernel_beta_type(k);
+    const char *real = kernel_real_type(k);
     fputs("template <class T, class U> struct benchcnn_is { static constexpr bool value = false; };\n"
           "template <class T> struct benchcnn_is<T, T> { static constexpr bool value = true; };\n"
           "template <class T> struct benchcnn_is<const T *, T *> { static constexpr bool value = true; };\n"
@@ -102,10 +102,10 @@ static void put_check(const kernel *k, FILE *out)
           "};\n#line 1\n",
           out);
     fprintf(out, "static_assert(benchcnn_fits<decltype(&%s), benchcnn_list<", k->function);
-    put_parameters(k, beta, out);
+    put_parameters(k, real, out);
     fprintf(out, ">>::value, \"the parameters of %s are not what --args lists: ", k->function);
     put_types(k, out);
-    fprintf(out, ", const or not, int for each size, %s for beta\");\n", beta);
+    fprintf(out, ", const or not, int for each size, %s for beta and alpha\");\n", real);
 }
 
 void kernel_put_cuda_call(const kernel *k, FILE *out)
@@ -115,15 +115,16 @@ void kernel_put_cuda_call(const kernel *k, FILE *out)
     fprintf(out, "extern \"C\" const void *const benchcnn_kernel = reinterpret_cast<const void *>(&%s);\n",
             k->function);
     fputs("extern \"C\" int benchcnn_call(const emulated_launch_shape *benchcnn_s, void *const *benchcnn_a,\n"
-          "                             const long long *benchcnn_n, double benchcnn_beta)\n{\n"
-          "    (void)benchcnn_a, (void)benchcnn_n, (void)benchcnn_beta;\n",
+          "                             const long long *benchcnn_n, const double *benchcnn_r)\n{\n"
+          "    (void)benchcnn_a, (void)benchcnn_n, (void)benchcnn_r;\n",
           out);
     fprintf(out, "    return static_cast<int>(emulated_launch(*benchcnn_s, &%s", k->function);
     for (int i = 0; i < k->n_args; i++) {
         if (k->args[i].kind == KERNEL_ARRAY)
             fprintf(out, ", static_cast<%s *>(benchcnn_a[%d])", kernel_type(k, k->args[i].text), i);
         if (k->args[i].kind == KERNEL_SIZE) fprintf(out, ", static_cast<int>(benchcnn_n[%d])", i);
-        if (k->args[i].kind == KERNEL_BETA) fprintf(out, ", static_cast<%s>(benchcnn_beta)", kernel_beta_type(k));
+        if (k->args[i].kind == KERNEL_REAL)
+            fprintf(out, ", static_cast<%s>(benchcnn_r[%d])", kernel_real_type(k), (int)k->args[i].real);
     }
     fputs("));\n}\n", out);
 #endif

@@ -129,16 +129,14 @@ static cnn_status check_field(const kernel *k, const kernel_field *field, const 
                     (long long)field->neutral, (long long)value);
 }
 
-/* A residual is an array; what an activation has beside its number, a kernel is not given. */
+/* A residual is an array; an activation has a number, some have a parameter, too. */
 static cnn_status check_epilogue(const kernel *k, const cnn_problem *p, cnn_error *err)
 {
     const cnn_epilogue e = cnn_epilogue_of(p);
     if (e.add && kernel_array(k, "z") == NULL)
         return CNN_FAIL(err, CNN_UNSUPPORTED, "z is not among --args: nothing is added to its sums");
-    if (e.alpha == 0.0 || !is_named(k, "act")) return CNN_OK;
-    return CNN_FAIL(err, CNN_UNSUPPORTED,
-                    "%s has a parameter, which --args cannot name: such a kernel is for a plug-in",
-                    cnn_act_name(e.act));
+    if (e.alpha == 0.0 || !is_named(k, "act") || k->takes[KERNEL_ALPHA]) return CNN_OK;
+    return CNN_FAIL(err, CNN_UNSUPPORTED, "alpha is not among --args: %s has a parameter", cnn_act_name(e.act));
 }
 
 cnn_status kernel_check_unnamed(const kernel *k, const cnn_problem *problem, cnn_error *err)

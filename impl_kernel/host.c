@@ -49,13 +49,13 @@ static cnn_status add(cnn_context *context, const cnn_plan *plan, void *y, const
     return CNN_OK;
 }
 
-static cnn_status call(cnn_context *context, const kernel *k, const kernel_plan *plan, void *const *arrays, double beta,
-                       cnn_error *err)
+static cnn_status call(cnn_context *context, const kernel *k, const kernel_plan *plan, void *const *arrays,
+                       const double *reals, cnn_error *err)
 {
     long long sizes[KERNEL_ARGS_MAX];
     (void)context, (void)err;
     for (int i = 0; i < k->n_args; i++) sizes[i] = plan->sizes[i];
-    k->call(arrays, sizes, beta);
+    k->call(arrays, sizes, reals);
     return CNN_OK;
 }
 

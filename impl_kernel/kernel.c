@@ -129,7 +129,8 @@ static void list_known(kernel *k)
     const kernel_field *fields = kernel_fields(k->spec.op, &count);
     for (int i = 0; i < count; i++) cnn_append(k->known, sizeof k->known, "%s ", fields[i].name);
     if (k->spec.op != CNN_OP_FC) cnn_append(k->known, sizeof k->known, "flip ");
-    cnn_append(k->known, sizeof k->known, "threads, arrays x w b y dx dw db dy, scale of a quantized result, beta");
+    cnn_append(k->known, sizeof k->known,
+               "threads, arrays x w b y dx dw db dy z, scale of a quantized result, beta, alpha");
     for (int i = 0; i < k->spec.n_knobs; i++)
         cnn_append(k->known, sizeof k->known, "%s%s", i > 0 ? " " : ", and knobs ", k->spec.knobs[i].name);
     cnn_append(k->known, sizeof k->known,
@@ -146,11 +147,11 @@ static void fill_identity(kernel *k)
     snprintf(k->doc, sizeof k->doc, "%s, of a file given by --kernel", k->function);
     /* what the program adds behind a kernel that does not add by itself would be rounded twice in f16 and bf16; of s32
      * it adds nothing */
-    k->algorithm =
-        (cnn_algorithm){.doc = k->doc,
-                        .ops = op,
-                        .flags = CNN_ALGO_EPILOGUES | CNN_ALGO_QUANTIZED_EPILOGUES | (k->beta ? 0 : CNN_ALGO_REPLACES),
-                        .amplification = 1};
+    k->algorithm = (cnn_algorithm){.doc = k->doc,
+                                   .ops = op,
+                                   .flags = CNN_ALGO_EPILOGUES | CNN_ALGO_QUANTIZED_EPILOGUES |
+                                            (k->takes[KERNEL_BETA] ? 0 : CNN_ALGO_REPLACES),
+                                   .amplification = 1};
     snprintf(k->algorithm.name, sizeof k->algorithm.name, "%s", k->function);
     for (int i = 0; i < k->spec.n_knobs; i++)
         k->knobs[k->n_device_knobs + i] = (cnn_knob){.name = k->spec.knobs[i].name,
@@ -180,7 +181,7 @@ const char *kernel_type(const kernel *k, const char *array)
     return dtype == CNN_F16 ? "__half" : "__nv_bfloat16";
 }
 
-const char *kernel_beta_type(const kernel *k) { return k->spec.type.dtype == CNN_F64 ? "double" : "float"; }
+const char *kernel_real_type(const kernel *k) { return k->spec.type.dtype == CNN_F64 ? "double" : "float"; }
 
 const char *kernel_header(const kernel *k)
 {

@@ -43,9 +43,12 @@ cnn_status kernel_check_unnamed(const kernel *k, const cnn_problem *problem, cnn
 
 /* ---- args.c: what --args lists. */
 
-typedef enum kernel_arg_kind { KERNEL_ARRAY, KERNEL_SIZE, KERNEL_BETA } kernel_arg_kind;
+typedef enum kernel_arg_kind { KERNEL_ARRAY, KERNEL_SIZE, KERNEL_REAL } kernel_arg_kind;
+/* What is no whole number: `beta`, and `alpha`, the parameter of an epilogue's activation. */
+typedef enum kernel_real { KERNEL_BETA, KERNEL_ALPHA, KERNEL_REALS } kernel_real;
 typedef struct kernel_arg {
     kernel_arg_kind kind;
+    kernel_real real;
     const char *text; /* an array's name, or an expression */
     size_t offset;    /* of an array: in cnn_weighted_args */
 } kernel_arg;
@@ -65,6 +68,7 @@ typedef struct kernel_output {
 typedef struct kernel_plan {
     int64_t sizes[KERNEL_ARGS_MAX]; /* of each argument that is one */
     int64_t grid[3], block[3], shared;
+    double alpha;
     kernel_output outputs[2];
     int n_outputs;
     size_t workspace_bytes;
@@ -80,7 +84,7 @@ void kernel_release(cnn_context *context, cnn_plan *plan);
 typedef struct kernel_device {
     cnn_status (*copy)(cnn_context *, void *dst, const void *src, size_t bytes, cnn_error *);
     cnn_status (*add)(cnn_context *, const cnn_plan *, void *y, const void *x, int64_t count, cnn_error *);
-    cnn_status (*call)(cnn_context *, const kernel *, const kernel_plan *, void *const *arrays, double beta,
+    cnn_status (*call)(cnn_context *, const kernel *, const kernel_plan *, void *const *arrays, const double *reals,
                        cnn_error *);
 } kernel_device;
 cnn_status kernel_run(const kernel_device *device, cnn_context *context, const kernel *k, const cnn_plan *plan,
@@ -92,9 +96,9 @@ void kernel_fill_host(kernel *k);
 void kernel_fill_cuda(kernel *k);
 void kernel_leave_cuda_knobs(kernel_spec *spec);
 /* kernel.c: the type of its arrays' elements as its text names it (of C functions for f16 and bf16 "void": a pointer of
- * any kind), that of beta, and the header that has it; NULL: none is needed. */
+ * any kind), that of beta and alpha, and the header that has it; NULL: none is needed. */
 const char *kernel_type(const kernel *k, const char *array);
-const char *kernel_beta_type(const kernel *k);
+const char *kernel_real_type(const kernel *k);
 const char *kernel_header(const kernel *k);
 /* kernel.c: which kernel it is, and how it was compiled. */
 void kernel_describe(const kernel *k, cnn_put_fn *put, void *user);
@@ -107,16 +111,16 @@ void kernel_put_cuda_begin(FILE *out);
 void kernel_put_cuda_text(const char *text, FILE *out);
 void kernel_put_cuda_call(const kernel *k, FILE *out);
 
-/* What the shared object exports, its arrays and sizes in the order of --args; of a .cu that is emulated, with where
- * and how it is launched, and the kernel itself, by which the emulator knows it. */
+/* What the shared object exports, its arrays and sizes in the order of --args, reals by their names; of a .cu that is
+ * emulated, with where and how it is launched, and the kernel itself, by which the emulator knows it. */
 struct emulated_launch_shape;
 typedef int kernel_emulated_launch(const struct emulated_launch_shape *shape, void *const *arrays,
-                                   const long long *sizes, double beta);
+                                   const long long *sizes, const double *reals);
 typedef struct kernel_emulated {
     kernel_emulated_launch *launch;
     const void *kernel;
 } kernel_emulated;
-typedef void kernel_call(void *const *arrays, const long long *sizes, double beta);
+typedef void kernel_call(void *const *arrays, const long long *sizes, const double *reals);
 
 struct kernel {
     cnn_impl impl; /* first: what it is known by */
@@ -134,7 +138,7 @@ struct kernel {
     int n_args;
     uint32_t named; /* of the fields' table: those that --args, --grid, --block and --shared name; bit 31: flip */
     uint32_t named_knobs;
-    bool beta; /* the kernel adds by itself */
+    bool takes[KERNEL_REALS]; /* beta: the kernel adds by itself */
     void *handle;
     kernel_call *call;
     kernel_emulated emulated;

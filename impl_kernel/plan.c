@@ -73,7 +73,7 @@ static void list_outputs(const kernel *k, const cnn_problem *p, kernel_plan *pla
     const bool fc = p->op == CNN_OP_FC, deep = p->op == CNN_OP_CONV3D;
     plan->n_outputs = 0;
     plan->workspace_bytes = 0;
-    if (k->beta) return; /* it adds by itself */
+    if (k->takes[KERNEL_BETA]) return; /* it adds by itself */
     if (k->dir == CNN_FWD)
         add_output(k, "y", fc ? f->mb * f->oc : c->mb * c->oc * c->oh * c->ow * (deep ? c->od : 1), size, plan);
     if (k->dir == CNN_BWD_D)
@@ -95,6 +95,7 @@ cnn_status kernel_evaluate(const kernel *k, const cnn_request *request, const in
     if (status == CNN_OK) status = evaluate_sizes(k, &scope, plan, err);
     if (status == CNN_OK) status = evaluate_launch(k, &scope, plan, err);
     if (status == CNN_OK) list_outputs(k, request->problem, plan);
+    plan->alpha = cnn_epilogue_of(request->problem).alpha;
     return status == CNN_OK ? CNN_OK : (err->status = CNN_UNSUPPORTED);
 }
 
@@ -131,6 +132,7 @@ cnn_status kernel_run(const kernel_device *device, cnn_context *context, const k
     const kernel_plan *own = plan->state;
     const size_t size = cnn_dtype_size(k->spec.type.dtype);
     const int n_kept = args->beta != 0 ? own->n_outputs : 0;
+    const double reals[KERNEL_REALS] = {[KERNEL_BETA] = args->beta, [KERNEL_ALPHA] = own->alpha};
     void *arrays[KERNEL_ARGS_MAX] = {NULL};
     cnn_status status = CNN_OK;
     for (int i = 0; i < k->n_args; i++)
@@ -140,7 +142,7 @@ cnn_status kernel_run(const kernel_device *device, cnn_context *context, const k
         status = device->copy(context, (char *)args->workspace + o->at, array_at(args, o->offset),
                               (size_t)o->count * size, err);
     }
-    if (status == CNN_OK) status = device->call(context, k, own, arrays, args->beta, err);
+    if (status == CNN_OK) status = device->call(context, k, own, arrays, reals, err);
     for (int i = 0; status == CNN_OK && i < n_kept; i++) {
         const kernel_output *o = &own->outputs[i];
         status = device->add(context, plan, array_at(args, o->offset), (char *)args->workspace + o->at, o->count, err);

@@ -57,15 +57,15 @@ static void put_line(FILE *out, int line, const char *name)
 static void put_c_call(const kernel *k, FILE *out)
 {
     static const char head[] =
-        "void benchcnn_call(void *const *benchcnn_a, const long long *benchcnn_n, double benchcnn_beta)";
+        "void benchcnn_call(void *const *benchcnn_a, const long long *benchcnn_n, const double *benchcnn_r)";
     fprintf(out, "__attribute__((visibility(\"default\"))) %s;\n#line 1\n%s\n{\n", head, head);
-    fputs("    (void)benchcnn_a, (void)benchcnn_n, (void)benchcnn_beta;\n#line 1\n    ", out);
+    fputs("    (void)benchcnn_a, (void)benchcnn_n, (void)benchcnn_r;\n#line 1\n    ", out);
     fprintf(out, "%s(", k->function);
     for (int i = 0; i < k->n_args; i++) {
         fputs(i > 0 ? ", " : "", out);
         if (k->args[i].kind == KERNEL_ARRAY) fprintf(out, "(%s *)benchcnn_a[%d]", kernel_type(k, k->args[i].text), i);
         if (k->args[i].kind == KERNEL_SIZE) fprintf(out, "benchcnn_n[%d]", i);
-        if (k->args[i].kind == KERNEL_BETA) fputs("benchcnn_beta", out);
+        if (k->args[i].kind == KERNEL_REAL) fprintf(out, "benchcnn_r[%d]", (int)k->args[i].real);
     }
     fputs(");\n}\n", out);
 }

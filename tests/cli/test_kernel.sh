@@ -210,14 +210,20 @@ grep -q 'finished before' "$tmp/out" && fail "another kernel's cases are kept"
 grep -q '"kernel_source":"[^"]*same.c:conv, [0-9a-f]*"' "$tmp/left" || fail "no record says which kernel it was"
 
 # ---- An epilogue: asked of what names z and act.
-fused=(--args x,w,b,z,y,mb,ic,ih,iw,oc,oh,ow,kh,kw,sh,sw,ph,pw,dh,dw,act)
+fused=(--args x,w,b,z,y,mb,ic,ih,iw,oc,oh,ow,kh,kw,sh,sw,ph,pw,dh,dw,act,alpha)
 says 0 ' 2 PASSED' verify "${fused[@]}" --kernel $kernels/conv_fused.c:conv --problem add+relu:mb2ic3ih7oc4kh3ph1 --problem mb1ic3ih7oc4kh3
 says 0 '40 of 40 cases: 0 FAILED' verify "${fused[@]}" --fuzz 40 --epilogue add+relu --seed 1 --quiet --kernel $kernels/conv_fused.c:conv
-sed 's/if (z) sum += z\[at\];//; s/= act == 1 .*;/= (act == 1 \&\& sum < 0 ? 0 : sum) + (z ? z[at] : 0);/' $kernels/conv_fused.c >"$tmp/late.c"
+says 0 '40 of 40 cases: 0 FAILED' verify "${fused[@]}" --fuzz 40 --epilogue leaky_relu=0.3 --seed 1 --quiet --kernel $kernels/conv_fused.c:conv
+says 0 ' 1 PASSED' verify "${fused[@]}" --kernel $kernels/conv_fused.c:conv --problem clipped_relu=6:mb2ic3ih7oc4kh3ph1
+sed 's/if (z) sum += z\[at\];//; s/= activation(.*;/= activation(sum, act, alpha) + (z ? z[at] : 0);/' $kernels/conv_fused.c >"$tmp/late.c"
 says 1 'z is added behind the activation' verify "${fused[@]}" --kernel "$tmp/late.c:conv" --problem add+relu:mb2ic3ih7oc4kh3ph1 --seed 1
 says 3 'z is not among --args' verify --args $conv --kernel $kernels/conv.c:conv --problem add:mb2ic3ih7oc4kh3ph1
 says 3 'act is not among --args, so it must be 0, not 1' verify --args $conv --kernel $kernels/conv.c:conv --problem relu:mb2ic3ih7oc4kh3ph1
-says 3 'leaky_relu has a parameter' verify "${fused[@]}" --kernel $kernels/conv_fused.c:conv --problem leaky_relu:mb2ic3ih7oc4kh3ph1
+sed 's/alpha \* v/0.01f * v/' $kernels/conv_fused.c >"$tmp/slope.c"
+says 1 FAILED verify "${fused[@]}" --kernel "$tmp/slope.c:conv" --problem leaky_relu=0.3:mb2ic3ih7oc4kh3ph1
+sed 's/int act, float alpha)$/int act)/; s/activation(sum, act, alpha)/activation(sum, act, 0)/' $kernels/conv_fused.c | sed '1,/^static/s/int act)$/int act, float alpha)/' >"$tmp/plain.c"
+says 0 ' 1 PASSED' verify "${fused[0]}" "${fused[1]%,alpha}" --kernel "$tmp/plain.c:conv" --problem relu:mb2ic3ih7oc4kh3ph1
+says 3 'alpha is not among --args: leaky_relu has a parameter' verify "${fused[0]}" "${fused[1]%,alpha}" --kernel "$tmp/plain.c:conv" --problem leaky_relu:mb2ic3ih7oc4kh3ph1
 
 # ---- Again when the file changes: put in its place, and written anew; not for anything else.
 comes() { # PATTERN COUNT

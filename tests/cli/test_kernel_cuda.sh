@@ -93,6 +93,21 @@ __global__ void back(const float *dy, const float *w, float *dx, float beta, int
 END
 says 0 ' 0 FAILED [1-9]' verify --op fc --kernel "$tmp/back.cu:back" --args 'dy,w,dx,beta,mb,ic*ih*iw,oc' --grid 'cdiv(mb*ic*ih*iw,64)' --block 64 --quiet
 
+cat >"$tmp/leaky.cu" <<'END'
+__global__ void leaky(const float *x, const float *w, float *y, float alpha, int act, int mb, int in, int oc)
+{
+    const int i = blockIdx.x * blockDim.x + threadIdx.x, n = i / oc, o = i % oc;
+    if (n >= mb) return;
+    float sum = 0;
+    for (int k = 0; k < in; k++) sum += x[n * in + k] * w[o * in + k];
+    y[i] = sum < 0 && act == 2 ? alpha * sum : sum;
+}
+END
+leaky=(verify --op fc --args 'x,w,y,alpha,act,mb,ic*ih*iw,oc' --grid 'cdiv(mb*oc,64)' --block 64 --quiet --no-bias --problem leaky_relu=0.3:mb3ic20oc7)
+says 0 ' 1 PASSED' "${leaky[@]}" --kernel "$tmp/leaky.cu:leaky"
+sed 's/alpha \* sum/0.01f * sum/' "$tmp/leaky.cu" >"$tmp/slope.cu"
+says 1 ' 1 FAILED' "${leaky[@]}" --kernel "$tmp/slope.cu:leaky"
+
 # ---- What is wrong.
 changed text 's/float sum = /flot sum = /'
 try 2 'text.cu:13:.*flot' "$tmp/text.cu" "${problem[@]}"
