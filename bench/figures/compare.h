@@ -41,6 +41,7 @@ typedef struct figure {
     figure_process *processes; /* of rounds, in order */
     int n_processes, process_room;
     double resolution; /* the largest of the runs' A/A controls; NaN without one */
+    double near, far;  /* seconds that a cache line took between processors, in any of the runs; 0: not told */
     double *epochs;    /* of the latest run of a training figure, whose median is its runs' last */
     int n_epochs, run; /* run: number of the environment record that the latest stands under */
 } figure;

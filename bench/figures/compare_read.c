@@ -32,6 +32,14 @@ typedef struct reader {
     char build[BUILD_ID_MAX];   /* of the command that wrote the records that follow */
 } reader;
 
+static void note_handover(figure *f, const cnn_record *record)
+{
+    const double least = 1e-9 * record_get_real(record, "handover_ns_min");
+    const double most = 1e-9 * record_get_real(record, "handover_ns_max");
+    if (least > 0 && (f->near == 0 || least < f->near)) f->near = least; /* a NaN is neither more nor less */
+    if (most > f->far) f->far = most;
+}
+
 /* The record's figure, made if need be. Runs on two machines are no runs of one figure, and what is compared across
  * must have one value in a file. */
 static cnn_status figure_of(const reader *r, const cnn_record *record, figure **result, cnn_error *err)
@@ -73,6 +81,7 @@ static cnn_status figure_of(const reader *r, const cnn_record *record, figure **
                      r->path, f->key);
     free(key);
     free(whole);
+    if (status == CNN_OK) note_handover(f, record);
     *result = f;
     return status;
 }

@@ -22,7 +22,7 @@ typedef enum candidate_state {
 typedef struct candidate {
     const cnn_session *session;
     cnn_algorithm algorithm;
-    const clock_watch *watch; /* of the session; NULL: nothing is told of clocks */
+    clock_watch *watch;       /* of the session; NULL: nothing is told of clocks */
     const vf_case *own;       /* (optional) its own case, where candidates are of several types */
     const cnn_session *again; /* (optional) of the same settings: for its turns as the control, where others have
                                  sessions of their own, and so threads elsewhere; else `session` */

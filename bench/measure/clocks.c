@@ -2,6 +2,7 @@
 #include "clocks.h"
 
 #include "harness/base/clock.h"
+#include "harness/cpu/handover.h"
 #include "harness/cpu/limits.h"
 #include "harness/device/call.h"
 #include "stats.h"
@@ -14,8 +15,13 @@
 
 static const double least_wall = 0.05, disturbing = 0.05;
 
+/* Where a line takes longer than that, they share no cache; and so much longer than before is another place. */
+static const double far_apart = 100e-9, moving = 1.5;
+
 struct clock_watch {
-    bool host; /* the work runs on the host's processors */
+    bool host;   /* the work runs on the host's processors */
+    int threads; /* in so many threads */
+    double nearest_s;
     nvml *gpu; /* NULL: none */
 };
 
@@ -52,6 +58,7 @@ cnn_status clock_watch_open(const cnn_session *session, clock_watch **result, cn
     clock_watch *watch = *result = calloc(1, sizeof *watch);
     if (!watch) return CNN_FAIL(err, CNN_OUT_OF_MEMORY, "no memory to watch clocks");
     watch->host = session->impl->device_kind != CNN_DEVICE_CUDA;
+    watch->threads = session->threads;
     if (watch->host) return CNN_OK;
     machine_fact(session, "pci_bus_id", bus, sizeof bus);
     (void)nvml_open(NULL, bus, session->device, &watch->gpu, &why); /* not there: its fields stay empty */
@@ -110,7 +117,19 @@ void clock_watch_look(const clock_watch *watch, clock_report *report)
     if (watch && watch->gpu) read_gpu(watch->gpu, report);
 }
 
-void clock_watch_stop(const clock_watch *watch, const clock_span *span, clock_report *report)
+static double least_of(double known, double seconds) { return known == 0 || seconds < known ? seconds : known; }
+
+static void add_handover(clock_watch *watch, clock_report *r)
+{
+    const double seconds = cpu_handover(watch->threads);
+    if (isnan(seconds)) return;
+    watch->nearest_s = least_of(watch->nearest_s, seconds);
+    r->handover_nearest_s = watch->nearest_s;
+    r->handover_low_s = least_of(r->handover_low_s, seconds);
+    if (seconds > r->handover_high_s) r->handover_high_s = seconds;
+}
+
+void clock_watch_stop(clock_watch *watch, const clock_span *span, clock_report *report)
 {
     clock_span now;
     if (!watch) return;
@@ -122,6 +141,7 @@ void clock_watch_stop(const clock_watch *watch, const clock_span *span, clock_re
     report->own_s += now.own_s - span->own_s;
     report->stolen_s += now.stolen_s - span->stolen_s;
     report->processors = (int)sysconf(_SC_NPROCESSORS_ONLN);
+    add_handover(watch, report);
 }
 
 double clock_foreign(const clock_report *r)
@@ -131,16 +151,22 @@ double clock_foreign(const clock_report *r)
     return share < 0 ? 0 : share; /* not fmax(), to which a NaN is nothing: what cannot be read is not told */
 }
 
+bool clock_moved(double near, double far) { return near > 0 && far > far_apart && far > moving * near; }
+
 unsigned clock_marks(const clock_report *r)
 {
-    const unsigned disturbed = clock_foreign(r) > disturbing ? BENCH_DISTURBED : 0; /* a NaN tells nothing */
-    return disturbed | (r->throttled > 0 ? BENCH_THROTTLED : 0);
+    const bool disturbed = clock_foreign(r) > disturbing; /* a NaN tells nothing */
+    const bool moved =
+        !disturbed && clock_moved(r->handover_nearest_s, r->handover_high_s); /* others slow that down, too */
+    return (disturbed ? BENCH_DISTURBED : 0) | (moved ? BENCH_MOVED : 0) | (r->throttled > 0 ? BENCH_THROTTLED : 0);
 }
 
 void clock_record(cnn_record *record, const clock_report *r)
 {
     const double foreign = clock_foreign(r);
     if (!isnan(foreign)) record_real(record, "foreign", foreign);
+    if (r->handover_high_s > 0) record_real(record, "handover_ns_min", 1e9 * r->handover_low_s);
+    if (r->handover_high_s > 0) record_real(record, "handover_ns_max", 1e9 * r->handover_high_s);
     if (r->readings == 0) return;
     record_int(record, "sm_mhz_min", r->sm_low_mhz);
     record_int(record, "sm_mhz_max", r->sm_high_mhz);

@@ -1,6 +1,6 @@
 /* clocks.h: what else the machine did while something was timed. On the host: the share of the processors that other
- * work took (other programs, a hypervisor's other guests). On a GPU: its clock, temperature, and whether it held its
- * clock down. It only reads. */
+ * work took (other programs, a hypervisor's other guests), and how far its processors are apart. On a GPU: its clock,
+ * temperature, and whether it held its clock down. It only reads. */
 #ifndef BENCH_MEASURE_CLOCKS_H
 #define BENCH_MEASURE_CLOCKS_H
 
@@ -13,6 +13,9 @@ typedef struct clock_watch clock_watch;
 typedef struct clock_report {
     double wall_s, busy_s, own_s, stolen_s; /* seconds: of the clock; of processors: busy, with us, taken by a host */
     int processors;
+    /* cpu_handover() of as many threads as compute: within these spans, and the least since the watch was opened; 0:
+     * not known */
+    double handover_low_s, handover_high_s, handover_nearest_s;
     unsigned sm_low_mhz, sm_high_mhz, sm_max_mhz, temperature, power_mw; /* 0: no GPU, or not told */
     int readings, throttled; /* of the GPU: how many, and in how many of them its clock was held down */
 } clock_report;
@@ -27,15 +30,19 @@ cnn_status clock_watch_open(const cnn_session *session, clock_watch **result, cn
 void clock_watch_close(clock_watch *watch); /* NULL is accepted */
 /* NULL is accepted for watch: then nothing is reported. */
 void clock_watch_start(const clock_watch *watch, clock_span *span);
-void clock_watch_stop(const clock_watch *watch, const clock_span *span, clock_report *report);
+void clock_watch_stop(clock_watch *watch, const clock_span *span, clock_report *report);
 /* Within a long span: a GPU's clock and temperature, which its end may no longer show. */
 void clock_watch_look(const clock_watch *watch, clock_report *report);
 
 /* The share of all processors that others took; NaN where that cannot be told, or in less than 0.05 s (it is counted in
  * hundredths of a second). */
 double clock_foreign(const clock_report *report);
-unsigned clock_marks(const clock_report *report);                  /* BENCH_DISTURBED, BENCH_THROTTLED */
-void clock_record(cnn_record *record, const clock_report *report); /* the fields foreign, sm_mhz_min ... */
+/* Whether the farther of two handovers, in seconds, is of processors that lie elsewhere; 0 or a NaN: not known, false.
+ */
+bool clock_moved(double near, double far);
+unsigned clock_marks(const clock_report *report); /* BENCH_DISTURBED, BENCH_MOVED, BENCH_THROTTLED */
+void clock_record(cnn_record *record,
+                  const clock_report *report); /* the fields foreign, handover_ns_min, sm_mhz_min ... */
 
 /* What the session's implementation tells of its device under this key, "gpu" say; "" if nothing. */
 void machine_fact(const cnn_session *session, const char *key, char *text, size_t size);

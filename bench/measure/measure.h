@@ -85,7 +85,7 @@ typedef struct measure_result {
 typedef struct measure_setting {
     const vf_case *c;
     const cnn_algorithm *algorithm;
-    const clock_watch *watch;
+    clock_watch *watch;
     const measure_params *params;
     judge_basis **basis;
 } measure_setting;

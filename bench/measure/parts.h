@@ -36,7 +36,7 @@ struct measure {
     double last; /* seconds that the last sample took */
     sampling sampling;
     measure_costs costs;
-    const clock_watch *watch;
+    clock_watch *watch;
     clock_report clocks;
 };
 

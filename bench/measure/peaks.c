@@ -95,7 +95,7 @@ static int agreeing_with(const double *values, int count, double best)
 /* Rounds, until two agree on the best and nothing else was at work, or there were enough. What was at work is told from
  * the best round where that is long enough to tell, else from all of them. */
 static cnn_status best_round(const cnn_session *session, const cnn_peak *peak, const peak_plan *plan,
-                             const clock_watch *watch, bench_peak *best, cnn_error *err)
+                             clock_watch *watch, bench_peak *best, cnn_error *err)
 {
     double values[ROUNDS_MOST];
     clock_report all = {.readings = 0}, of_best = all;
@@ -117,7 +117,9 @@ static cnn_status best_round(const cnn_session *session, const cnn_peak *peak, c
         }
         const bool known = agreeing_with(values, round + 1, best->value) >= ROUNDS_LEAST;
         best->samples = samples;
-        best->marks = clock_marks(isnan(clock_foreign(&of_best)) ? &all : &of_best) | (known ? 0 : BENCH_NOISY);
+        /* threads that measure a peak wait for nobody: how far they are apart is nothing to them */
+        const unsigned marks = clock_marks(isnan(clock_foreign(&of_best)) ? &all : &of_best) & ~(unsigned)BENCH_MOVED;
+        best->marks = marks | (known ? 0 : BENCH_NOISY);
         if (best->marks == 0 || (round + 1 >= ROUNDS_LEAST && cnn_now() - start > ROUNDS_MOST * plan->seconds)) break;
     }
     return CNN_OK;
@@ -156,7 +158,7 @@ static cnn_status check_peak(const cnn_session *session, cnn_peak *peak, cnn_err
                     session->impl->name, peak->what, (int)peak->unit, (int)peak->dtype, (int)peak->math, peak->amount);
 }
 
-static cnn_status measure_one(bench_peaks *peaks, const cnn_session *session, const clock_watch *watch,
+static cnn_status measure_one(bench_peaks *peaks, const cnn_session *session, clock_watch *watch,
                               const bench_peak *common, int index, const peak_plan *plan, cnn_error *err)
 {
     cnn_peak peak = {.what = ""};

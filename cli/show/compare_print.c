@@ -1,4 +1,5 @@
 /* compare_print.c: what `compare` prints: a line a figure, what differs, what it comes to. */
+#include "bench/measure/clocks.h"
 #include "bench/measure/stats.h"
 #include "cli/table.h"
 #include "compare_parts.h"
@@ -21,11 +22,20 @@ void compare_print_environments(const compare_run *c)
                   d.is ? d.is : "unknown");
 }
 
+/* A host moved the processors of one side: its times are of another machine, as it were. */
+static void say_handovers(const figure *a, const figure *b, char *text, size_t size)
+{
+    const double near = a->near < b->near ? a->near : b->near, far = a->far > b->far ? a->far : b->far;
+    if (!clock_moved(near, far)) return;
+    cnn_append(text, size, "; processors were %.0f to %.0f ns apart in A, %.0f to %.0f in B: not the same conditions",
+               1e9 * a->near, 1e9 * a->far, 1e9 * b->near, 1e9 * b->far);
+}
+
 enum { FAR_TOLD = 8 }; /* rounds: of fewer it says little that one is far out */
 
 void compare_print_figure(const figure *a, const figure *b, const comparison *r)
 {
-    char name[4096], before[32], after[32], interval[64] = "", reason[64], control[96] = "";
+    char name[4096], before[32], after[32], interval[64] = "", reason[64], control[224] = "";
     compare_name(a, b, name, sizeof name);
     bench_time_text(r->a, before, sizeof before);
     bench_time_text(r->b, after, sizeof after);
@@ -35,6 +45,7 @@ void compare_print_figure(const figure *a, const figure *b, const comparison *r)
     if (r->far_slower + r->far_faster > 0 && r->pairs >= FAR_TOLD)
         cnn_append(control, sizeof control, "; %d of %d rounds far out, %d of them slower",
                    r->far_slower + r->far_faster, r->pairs, r->far_slower);
+    say_handovers(a, b, control, sizeof control);
     table_print(13, "%-11s  %7.3f  %-14s  %s -> %s  %s%s%s%s\n", compare_verdict_name(r->verdict), r->ratio, interval,
                 before, after, name, control, reason[0] ? "; " : "", reason);
 }

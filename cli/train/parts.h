@@ -101,7 +101,7 @@ typedef struct train_run {
     verify_training_result checked; /* of the epoch at hand */
     bool failed;                    /* steps of one were wrong: it was the last */
     bool apart;                     /* over ranks: since they came to different weights */
-    const clock_watch *watch;       /* what else the machine did; NULL where nothing is timed */
+    clock_watch *watch;             /* what else the machine did; NULL where nothing is timed */
     clock_report clocks;            /* of the epoch at hand */
     double looked;                  /* when, in an epoch, the GPU's clock was last read */
     energy_report energy;           /* with --energy, where it could be measured */

@@ -3,6 +3,7 @@
 #include "bench/measure/clocks.h"
 #include "bench/measure/stats.h"
 #include "harness/base/clock.h"
+#include "harness/cpu/threads.h"
 
 #include <math.h>
 #include <signal.h>
@@ -105,12 +106,69 @@ static void too_short_a_span_tells_nothing(void **state)
     assert_int_equal(clock_marks(&hot), BENCH_THROTTLED);
 }
 
+static clock_report handed_over(double low_ns, double high_ns, double nearest_ns)
+{
+    return (clock_report){.wall_s = 1,
+                          .busy_s = 1,
+                          .own_s = 1,
+                          .processors = 2,
+                          .handover_low_s = 1e-9 * low_ns,
+                          .handover_high_s = 1e-9 * high_ns,
+                          .handover_nearest_s = 1e-9 * nearest_ns};
+}
+
+/* Two hyper-threads of a core are nearer than two cores, which share a cache as well. */
+static void processors_that_move_apart_are_marked(void **state)
+{
+    const clock_report same = handed_over(45, 47, 45), meanwhile = handed_over(45, 240, 45);
+    const clock_report before = handed_over(238, 240, 45), always_far = handed_over(238, 240, 238);
+    const clock_report hyper_threads = handed_over(20, 46, 20), one_thread = handed_over(0, 0, 0);
+    (void)state;
+    assert_int_equal(clock_marks(&same), 0);
+    assert_int_equal(clock_marks(&meanwhile), BENCH_MOVED);
+    assert_int_equal(clock_marks(&before), BENCH_MOVED);
+    assert_int_equal(clock_marks(&always_far), 0);
+    assert_int_equal(clock_marks(&hyper_threads), 0);
+    assert_int_equal(clock_marks(&one_thread), 0);
+    clock_report beside_others = handed_over(45, 240, 45);
+    beside_others.busy_s = 1.5;
+    assert_int_equal(clock_marks(&beside_others), BENCH_DISTURBED);
+}
+
+/* Of two threads on the host the watch tells it, and remembers the least. */
+static void the_watch_looks_how_far_processors_are_apart(void **state)
+{
+    const cnn_session session = {.impl = &host, .threads = 2};
+    clock_watch *watch;
+    clock_span span;
+    clock_report reports[20] = {{0}};
+    cnn_error err;
+    double nearest = 0;
+    (void)state;
+    if (cpu_count() < 2) skip();
+    assert_int_equal(clock_watch_open(&session, &watch, &err), CNN_OK);
+    for (int i = 0; i < 20; i++) {
+        clock_watch_start(watch, &span);
+        clock_watch_stop(watch, &span, &reports[i]);
+        const clock_report *r = &reports[i];
+        if (r->handover_high_s == 0) continue; /* a processor was busy */
+        assert_true(r->handover_low_s == r->handover_high_s && r->handover_nearest_s <= r->handover_low_s);
+        assert_true(nearest == 0 || r->handover_nearest_s <= nearest);
+        nearest = r->handover_nearest_s;
+    }
+    clock_watch_close(watch);
+    if (nearest == 0) skip();
+    assert_true(nearest > 1e-9 && nearest < 1e-3);
+}
+
 int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_gpu_is_read),
         cmocka_unit_test(what_is_not_there_is_said),
         cmocka_unit_test(others_at_work_are_seen),
+        cmocka_unit_test(processors_that_move_apart_are_marked),
+        cmocka_unit_test(the_watch_looks_how_far_processors_are_apart),
         cmocka_unit_test(too_short_a_span_tells_nothing),
     };
     library = argc > 1 ? argv[1] : "";

@@ -90,4 +90,13 @@ refused 'of two files the first is A' compare "$tmp/r.jsonl" "$tmp/c.jsonl" --ba
 for algorithm in naive direct; do grep -E "\"kind\":\"(env|begin)\"|\"algorithm\":\"$algorithm\"" "$tmp/r.jsonl" >"$tmp/$algorithm.jsonl"; done
 "$benchcnn" compare "$tmp/naive.jsonl" "$tmp/direct.jsonl" --across impl >"$tmp/out" 2>"$tmp/err" || fail "two files: $(cat "$tmp/err")"
 says '^2 compared .* 2 faster'
+
+# Processors that a host moved between two recordings, and some that it did not.
+apart() { sed -E 's/"handover_ns_(min|max)":[^,]*,//g; s/"marks":/"handover_ns_min":'"$2"',"handover_ns_max":'"$3"',&/' "$1"; }
+apart "$tmp/naive.jsonl" 44 45 >"$tmp/near.jsonl"
+apart "$tmp/direct.jsonl" 44 243 >"$tmp/far.jsonl"
+"$benchcnn" compare "$tmp/near.jsonl" "$tmp/far.jsonl" --across impl >"$tmp/out" 2>"$tmp/err" || fail "moved: $(cat "$tmp/err")"
+says 'processors were 44 to 45 ns apart in A, 44 to 243 in B: not the same conditions'
+"$benchcnn" compare "$tmp/near.jsonl" "$tmp/near.jsonl" >"$tmp/out" 2>"$tmp/err" || fail "not moved: $(cat "$tmp/err")"
+grep -q 'ns apart' "$tmp/out" && fail "processors that were not moved: $(cat "$tmp/out")"
 finish
