@@ -24,9 +24,11 @@ typedef struct gather_run {
     int64_t block0, blocks;       /* of this round */
     int64_t rows_each;            /* rows of results kept before they are unpacked */
     int64_t rows_task, row_parts; /* rows of a task, and how many such ranges: few blocks still share out evenly */
-    /* workspace, beside what is packed: a piece for each worker */
+    /* workspace, beside what is packed: a piece for each worker. Lists of points are written for each pixel, so no two
+     * workers' lie in one line of the cache, or in two that processors fetch together. */
     char *result;
     direct_point *points;
+    int64_t points_each;
 } gather_run;
 
 static void gather_channels(gather_run *r, const cnn_conv_desc *c)
@@ -58,9 +60,11 @@ static void gather_rows(gather_run *r, const cnn_conv_desc *c)
 
 static void gather_place(gather_run *r, int threads, cpu_arena *arena)
 {
+    enum { APART = 128 / sizeof(direct_point) };
+    r->points_each = cpu_ceil_div(r->job.kh * r->job.kw, APART) * APART + APART;
     r->in.packed = cpu_take(arena, r->shape.round, r->job.in_block, r->elem);
     r->result = cpu_take(arena, threads * 2, r->job.out_block, r->elem);
-    r->points = cpu_take(arena, threads, r->job.kh * r->job.kw, sizeof(direct_point));
+    r->points = cpu_take(arena, threads, r->points_each, sizeof(direct_point));
 }
 
 /* Fills in all that follows from the problem. */
@@ -152,7 +156,7 @@ static void gather_task(void *arg, int64_t task, int worker)
     t.in = (const char *)r->in.packed + (b * j->in_block + group * j->in_group) * elem;
     t.w = r->w + (group * j->w_group + u0 * j->w_u) * elem;
     t.bias = r->bias ? r->bias + channel * elem : NULL;
-    t.points = r->points + worker * j->kh * j->kw;
+    t.points = r->points + worker * r->points_each;
     char *out = r->result + worker * 2 * j->out_block * elem;
     t.out = out;
     direct_part p = {.c0 = channel, .c1 = channel + t.groups * t.units};
