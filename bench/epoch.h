@@ -62,7 +62,7 @@ typedef struct epoch_row {
     double joules; /* read back only: of an epoch (measure/energy.h); NaN: not measured */
     epoch_comm comm;
     int64_t check_seed;  /* those steps follow from it */
-    unsigned marks;      /* BENCH_DISTURBED, BENCH_MOVED, BENCH_THROTTLED */
+    unsigned marks;      /* BENCH_DISTURBED, BENCH_APART, BENCH_THROTTLED */
     clock_report clocks; /* written, not read back: marks are what is drawn from them */
     const char *path;    /* where it was read: the caller's text, and the line; NULL: it was made here */
     int line;

@@ -156,9 +156,9 @@ bool clock_moved(double near, double far) { return near > 0 && far > far_apart &
 unsigned clock_marks(const clock_report *r)
 {
     const bool disturbed = clock_foreign(r) > disturbing; /* a NaN tells nothing */
-    const bool moved =
-        !disturbed && clock_moved(r->handover_nearest_s, r->handover_high_s); /* others slow that down, too */
-    return (disturbed ? BENCH_DISTURBED : 0) | (moved ? BENCH_MOVED : 0) | (r->throttled > 0 ? BENCH_THROTTLED : 0);
+    const bool apart =
+        !disturbed && clock_moved(r->handover_nearest_s, r->handover_high_s); /* other work slows that down, too */
+    return (disturbed ? BENCH_DISTURBED : 0) | (apart ? BENCH_APART : 0) | (r->throttled > 0 ? BENCH_THROTTLED : 0);
 }
 
 void clock_record(cnn_record *record, const clock_report *r)

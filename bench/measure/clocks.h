@@ -40,7 +40,7 @@ double clock_foreign(const clock_report *report);
 /* Whether the farther of two handovers, in seconds, is of processors that lie elsewhere; 0 or a NaN: not known, false.
  */
 bool clock_moved(double near, double far);
-unsigned clock_marks(const clock_report *report); /* BENCH_DISTURBED, BENCH_MOVED, BENCH_THROTTLED */
+unsigned clock_marks(const clock_report *report); /* BENCH_DISTURBED, BENCH_APART, BENCH_THROTTLED */
 void clock_record(cnn_record *record,
                   const clock_report *report); /* the fields foreign, handover_ns_min, sm_mhz_min ... */
 

@@ -118,7 +118,7 @@ static cnn_status best_round(const cnn_session *session, const cnn_peak *peak, c
         const bool known = agreeing_with(values, round + 1, best->value) >= ROUNDS_LEAST;
         best->samples = samples;
         /* threads that measure a peak wait for nobody: how far they are apart is nothing to them */
-        const unsigned marks = clock_marks(isnan(clock_foreign(&of_best)) ? &all : &of_best) & ~(unsigned)BENCH_MOVED;
+        const unsigned marks = clock_marks(isnan(clock_foreign(&of_best)) ? &all : &of_best) & ~(unsigned)BENCH_APART;
         best->marks = marks | (known ? 0 : BENCH_NOISY);
         if (best->marks == 0 || (round + 1 >= ROUNDS_LEAST && cnn_now() - start > ROUNDS_MOST * plan->seconds)) break;
     }

@@ -20,10 +20,10 @@
     X(OUTLIERS, "outliers", "more than 5 % of the samples are far out")                                                \
     X(COARSE, "coarse", "the clock is too coarse for so short a sample")                                               \
     X(DISTURBED, "disturbed", "other work took more than 5 % of the processors meanwhile: end it, and measure again")  \
-    X(MOVED, "moved", "its processors are farther apart than before, or were: their host moved them: measure again")   \
     X(THROTTLED, "throttled", "the device lowered its clock for heat or power meanwhile")                              \
     X(CEILING, "ceiling", "its share is in doubt: the figure beats the ceiling, or that one is marked itself")         \
-    X(UNWATCHED, "unwatched", "this build reaches its device by its own upload and download only, and trusts them")
+    X(UNWATCHED, "unwatched", "this build reaches its device by its own upload and download only, and trusts them")    \
+    X(APART, "apart", "its processors are farther apart than before, or were: their host moved them: measure again")
 enum {
 #define X(id, name, text) BENCH_MARK_##id##_BIT,
     BENCH_MARKS(X)
