@@ -12,6 +12,19 @@ static bool has_f16c(void)
     unsigned a, b, c, d;
     return __get_cpuid(1, &a, &b, &c, &d) != 0 && (c & bit_F16C) != 0;
 }
+
+/* AVX512_VNNI: leaf 7, bit 11 of ecx. AVX512_BF16: its subleaf 1, bit 5 of eax. */
+static bool has_vnni(void)
+{
+    unsigned a, b, c, d;
+    return __get_cpuid_count(7, 0, &a, &b, &c, &d) != 0 && (c >> 11 & 1) != 0;
+}
+static bool has_bf16(void)
+{
+    unsigned a, b, c, d;
+    return __get_cpuid_count(7, 0, &a, &b, &c, &d) != 0 && a >= 1 && __get_cpuid_count(7, 1, &a, &b, &c, &d) != 0 &&
+           (a >> 5 & 1) != 0;
+}
 #endif
 
 static cpu_isa find_own(void)
@@ -30,10 +43,20 @@ static cpu_isa find_own(void)
 
 /* Found once, as the program is loaded: a virtual machine may take 15 us for cpuid, and inner loops ask. */
 static cpu_isa own = CPU_ISA_BASE;
+static bool own_vnni, own_bf16;
 
-__attribute__((constructor(101))) static void find_at_load(void) { own = find_own(); }
+__attribute__((constructor(101))) static void find_at_load(void)
+{
+    own = find_own();
+#if defined(__x86_64__) && defined(__GNUC__)
+    own_vnni = own == CPU_ISA_AVX512 && has_vnni();
+    own_bf16 = own == CPU_ISA_AVX512 && has_bf16();
+#endif
+}
 
 cpu_isa cpu_isa_own(void) { return own; }
+bool cpu_has_vnni(void) { return own_vnni; }
+bool cpu_has_bf16(void) { return own_bf16; }
 
 cpu_isa cpu_isa_best(void)
 {

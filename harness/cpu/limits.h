@@ -41,6 +41,9 @@ typedef enum cpu_isa { CPU_ISA_BASE, CPU_ISA_AVX2, CPU_ISA_AVX512, CPU_ISA_COUNT
 cpu_isa cpu_isa_own(void); /* what this processor has (AVX2 includes FMA and F16C; AVX-512: F, VL, DQ, BW) */
 /* Whose kernels run: the same, but built with BENCHCNN_AVX512_BY_AVX2 those of AVX-512 where there is AVX2. */
 cpu_isa cpu_isa_best(void);
+/* Whether it has, besides AVX-512, products of four bytes (AVX512_VNNI), and of two bf16 (AVX512_BF16). */
+bool cpu_has_vnni(void);
+bool cpu_has_bf16(void);
 const char *cpu_isa_name(cpu_isa isa);       /* "base", "avx2", "avx512" */
 const char *cpu_model(char *text, int size); /* "AMD EPYC ..." from /proc/cpuinfo, or "unknown" */
 
