@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # gpu.sh: proves and measures the CUDA implementations on a machine with a GPU; records and logs go to out/gpu (or $OUT).
-#   bench/gpu.sh build verify train         any of: build, verify, sanitize, train, table, tensor, sweep, fused, peers, trainkernel, cpu, peaks, host, memory, streams, accused, speedup, ranks (ranks_alike, ranks_epochs)
+#   bench/gpu.sh build verify train         any of: build, verify, nets, sanitize, train, table, tensor, sweep, fused, peers, trainkernel, cpu, peaks, host, memory, streams, accused, speedup, ranks (ranks_alike, ranks_epochs)
 set -euo pipefail
 cd "$(dirname "$0")/.."
 out=${OUT:-out/gpu}
@@ -11,14 +11,15 @@ mkdir -p "$out"
 export BENCHCNN_REQUIRE_GPU=1
 
 problems() { for f in "$@"; do printf -- '--problems bench/problems/%s.txt ' "$f"; done; }
-verify() { # NAME, then options: the last lines and every failure, the whole in a log
-    local name=$1
+verify_one() { # NAME, then options: the last lines and every failure, the whole in a log
+    local name=$1 status=0
     shift
-    echo "== verify $name: $*"
-    "$benchcnn" verify "$@" --quiet --out "$out/verify_$name.jsonl" >"$out/verify_$name.log" 2>&1 || { echo "EXIT $?"; failed=1; }
-    grep -a -E 'FAILED|MISTRUSTED' "$out/verify_$name.log" | head -${FAILURES:-12} || true
-    tail -2 "$out/verify_$name.log"
+    "$benchcnn" verify "$@" --quiet --out "$out/verify_$name.jsonl" >"$out/verify_$name.log" 2>&1 || status=$?
+    printf '== verify %s: %s\nstatus %d\n%s\n' "$name" "$*" $status \
+        "$(grep -a -E 'FAILED|MISTRUSTED' "$out/verify_$name.log" | grep -v ' 0 FAILED' | head -${FAILURES:-12}; tail -2 "$out/verify_$name.log")"
+    return $status
 }
+verify() { verify_one "$@" || failed=1; }
 
 build() {
     cmake --preset cuda -G Ninja >"$out/configure.log" 2>&1 || { tail -30 "$out/configure.log"; exit 1; }
@@ -44,6 +45,23 @@ verify_all() {
     # shellcheck disable=SC2046
     verify "resnet50" --impl "$gpu" --op conv --check exact,bound,memory $(problems resnet50)
 }
+
+# Whole networks: every net on every implementation, also on two streams; some at once. Status 3: not for this implementation.
+nets() {
+    local net impl
+    export -f verify_one nets_one
+    export benchcnn out
+    for net in bench/nets/*.net; do
+        net=${net##*/} net=${net%.net}
+        for impl in ${gpu//,/ } cuda_fused; do
+            echo "net_${net}_$impl --net $net --impl $impl"
+            [ "$impl" = cuda_fused ] || echo "streams_${net}_$impl --net $net --impl $impl --streams 2"
+        done
+    done | xargs -P 6 -d '\n' -I{} bash -c 'nets_one {}' || failed=1
+    cat "$out"/verify_net_*.log "$out"/verify_streams_*.log | grep -a -oE '[0-9]+ (FAILED|PASSED|MISTRUSTED|UNSUPPORTED|SKIPPED)' |
+        awk '{sum[$2] += $1} END {for (state in sum) print sum[state], state}'
+}
+nets_one() { verify_one "$@" || [ $? -eq 3 ]; }
 
 # What is run under compute-sanitizer, a line a process: benchcnn's command. It follows every access of every kernel,
 # racecheck those to shared memory one by one: all of cuDNN's in one process do not come to an end. So a process for each
@@ -109,13 +127,13 @@ sanitize_one() { # TOOL COMMAND...
     [ $status -eq 0 ] || [ $status -eq 3 ] # 3: cuDNN has none of this algorithm for these problems
 }
 
-# A short run of each kernel under each tool of compute-sanitizer.
+# A short run of each kernel under each tool of compute-sanitizer; of those alone that match SANITIZE_ONLY, an extended pattern.
 sanitize() {
     local tool
     export -f sanitize_one
     export benchcnn out
     for tool in ${SANITIZERS:-racecheck memcheck initcheck synccheck}; do
-        sanitized | sed "s/^/$tool /"
+        sanitized | grep -E -- "${SANITIZE_ONLY:-.}" | sed "s/^/$tool /"
     done | xargs -P "$(nproc)" -d '\n' -I{} bash -c 'set -f; sanitize_one {}' || failed=1
 }
 
