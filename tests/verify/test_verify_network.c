@@ -30,10 +30,11 @@ static void collect(void *user, const verify_result *result)
     o->count++;
 }
 
-/* The reference's gradients, spoilt in element `spoil` of the flat vector (-1: not at all). */
+/* The reference's gradients, spoilt in element `spoil` of the flat vector (-1: not at all); or those of the other side
+ * of all kinks within `tilt`, as rounding may lead there. */
 typedef struct spoiler {
     int64_t spoil;
-    double by;
+    double by, tilt;
 } spoiler;
 
 static cnn_status spoilt_gradient(void *user, const cnn_net *net, const double *params, const double *images,
@@ -45,30 +46,33 @@ static cnn_status spoilt_gradient(void *user, const cnn_net *net, const double *
     cnn_status status = vf_pass_open(&pass, net, NULL, err);
     if (status != CNN_OK) return status;
     status = vf_pass_forward(&pass, params, images, labels, &loss, NULL, err);
+    if (status == CNN_OK && s->tilt > 0.0) vf_pass_tilt(&pass, s->tilt);
     if (status == CNN_OK) status = vf_pass_backward(&pass, grads, err);
     if (s->spoil >= 0) grads[s->spoil] += s->by;
     vf_pass_close(&pass);
     return status;
 }
 
-static outcome ask(cnn_dtype dtype, cnn_layout layout, spoiler s)
+static outcome ask_batch(int64_t batch, uint64_t seed, cnn_dtype dtype, cnn_layout layout, spoiler s)
 {
     const cnn_type type = {dtype, dtype, layout, CNN_MATH_F32};
-    const verify_options options = {.checks = ~0u, .seed = 11, .reference_threads = 2};
+    const verify_options options = {.checks = ~0u, .seed = seed, .reference_threads = 2};
     cnn_network *network;
     cnn_error err = {.message = ""};
     outcome o = {.count = 0};
-    if (cnn_net_build("test", net_text, &type, 3, 1, &network, &err) != CNN_OK) fail_msg("%s", err.message);
+    if (cnn_net_build("test", net_text, &type, batch, 1, &network, &err) != CNN_OK) fail_msg("%s", err.message);
     assert_int_equal(verify_net(&network->net, &options, spoilt_gradient, &s, collect, &o, &err), CNN_OK);
     cnn_net_free(network);
     assert_int_equal(o.count, 2);
     return o;
 }
 
+static outcome ask(cnn_dtype dtype, cnn_layout layout, spoiler s) { return ask_batch(3, 11, dtype, layout, s); }
+
 static void right_gradients_pass(void **state)
 {
     for (int i = 0; i < 4; i++) {
-        outcome o = ask((cnn_dtype)(i / 2), (cnn_layout)(i % 2), (spoiler){-1, 0.0});
+        outcome o = ask((cnn_dtype)(i / 2), (cnn_layout)(i % 2), (spoiler){-1, 0.0, 0.0});
         if (o.states[0] != VERIFY_PASSED) fail_msg("differences: %s", o.reasons[0]);
         if (o.states[1] != VERIFY_PASSED) fail_msg("gradient: %s %s", o.reasons[1], o.worst);
     }
@@ -76,10 +80,30 @@ static void right_gradients_pass(void **state)
 
 static void wrong_gradients_fail(void **state)
 {
-    assert_int_equal(ask(CNN_F32, CNN_NCHW, (spoiler){0, 0.01}).states[1], VERIFY_FAILED);
-    assert_int_equal(ask(CNN_F64, CNN_NCHW, (spoiler){0, 1e-8}).states[1], VERIFY_FAILED);
-    assert_int_equal(ask(CNN_F32, CNN_NCHW, (spoiler){0, NAN}).states[1], VERIFY_FAILED);
-    assert_int_equal(ask(CNN_F32, CNN_NCHW, (spoiler){5, INFINITY}).states[1], VERIFY_FAILED);
+    assert_int_equal(ask(CNN_F32, CNN_NCHW, (spoiler){0, 0.01, 0.0}).states[1], VERIFY_FAILED);
+    assert_int_equal(ask(CNN_F64, CNN_NCHW, (spoiler){0, 1e-8, 0.0}).states[1], VERIFY_FAILED);
+    assert_int_equal(ask(CNN_F32, CNN_NCHW, (spoiler){0, NAN, 0.0}).states[1], VERIFY_FAILED);
+    assert_int_equal(ask(CNN_F32, CNN_NCHW, (spoiler){5, INFINITY, 0.0}).states[1], VERIFY_FAILED);
+}
+
+/* Of these seeds the first draw has values within eight units in the last place of a kink. */
+static const uint64_t seeds[] = {36, 57, 60};
+
+static void gradients_from_the_other_side(double units, int state)
+{
+    for (size_t i = 0; i < sizeof seeds / sizeof *seeds; i++) {
+        const outcome o = ask_batch(60, seeds[i], CNN_F32, CNN_NCHW, (spoiler){-1, 0.0, units * 0x1p-24});
+        if (o.states[1] != state) fail_msg("seed %d: %s %s", (int)seeds[i], o.reasons[1], o.worst);
+    }
+}
+
+/* What rounding decides is nobody's fault. */
+static void values_beside_kinks_pass(void **state) { gradients_from_the_other_side(8.0, VERIFY_PASSED); }
+
+static void data_keep_clear_of_kinks(void **state)
+{
+    gradients_from_the_other_side(63.0, VERIFY_PASSED);
+    gradients_from_the_other_side(2000.0, VERIFY_FAILED);
 }
 
 int main(void)
@@ -87,6 +111,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(right_gradients_pass),
         cmocka_unit_test(wrong_gradients_fail),
+        cmocka_unit_test(values_beside_kinks_pass),
+        cmocka_unit_test(data_keep_clear_of_kinks),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -179,6 +179,16 @@ int vf_act_kinks(const cnn_act_desc *d, double kinks[2])
     return d->kind == CNN_ACT_CLIPPED_RELU ? 2 : 1;
 }
 
+double vf_act_clearance(const cnn_act_desc *d, const double *x)
+{
+    double kinks[2], least = (double)INFINITY;
+    const int n = vf_act_kinks(d, kinks);
+    for (int64_t i = 0; i < d->mb * d->ic * d->ih * d->iw; i++)
+        for (int k = 0; k < n; k++)
+            if (x[i] != kinks[k]) least = fmin(least, fabs(x[i] - kinks[k]));
+    return least;
+}
+
 void vf_act_tilt(const cnn_act_desc *d, double *x, double width)
 {
     double kinks[2];

@@ -126,6 +126,21 @@ static int64_t close_tap(const cnn_pool_desc *d, const window *v, const double *
     return second >= 0 && plane[best] - plane[second] <= width ? second : -1;
 }
 
+double vf_pool_clearance(const cnn_pool_desc *d, const double *x)
+{
+    double least = (double)INFINITY;
+    for (int64_t c = 0; c < d->mb * d->ic && d->kind == CNN_POOL_MAX; c++)
+        for (int64_t w = 0; w < d->oh * d->ow; w++) {
+            const double *plane = x + c * d->ih * d->iw;
+            const window v = window_at(d, w / d->ow, w % d->ow);
+            const double most = plane[max_tap(d, &v, plane)];
+            for (int64_t i = v.i0; i < v.i1; i++)
+                for (int64_t j = v.j0; j < v.j1; j++)
+                    if (plane[tap(d, &v, i, j)] != most) least = fmin(least, most - plane[tap(d, &v, i, j)]);
+        }
+    return least;
+}
+
 void vf_pool_tilt(const cnn_pool_desc *d, double *x, double width)
 {
     if (d->kind != CNN_POOL_MAX) return;

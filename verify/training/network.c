@@ -9,6 +9,12 @@
  * 2h are left out and drawn anew, with a smaller h when there are many of them. The implementation: 1e-10 in f64; in
  * f32 the usual 1e-4.
  *
+ * Kinks. A value that lies within rounding of a kink may come out on its other side, and then the gradients of a right
+ * implementation differ by far more than rounding: of ResNet-20 in f32 in one of 25 runs, from values 2^-22 to 2^-20 of
+ * their root mean square off. So parameters and images are drawn until no value lies within CLEAR units in the last
+ * place of one, or DRAWS times; of those, the one that keeps farthest off is taken. A large network may leave none that
+ * does: then twice what values at kinks change in the reference is allowed, too, up to a quarter.
+ *
  * In f16 and bf16 the reference rounds what kernels store (network_pass.h). Another order of sums takes a few numbers
  * to the next one of 16 bits, and a deep network makes much of that. So the reference computes its gradients NUDGED
  * times more, each number moved by up to 2^-20 or 2^-18 of itself, by turns, before it is rounded: three times the
@@ -26,8 +32,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { DIRECTIONS = 4, ATTEMPTS = 24, PATIENCE = 4, NUDGED = 4 };
+enum { DIRECTIONS = 4, ATTEMPTS = 24, PATIENCE = 4, NUDGED = 4, DRAWS = 32, CLEAR = 64, NEAR = 16 };
 static const double strayed_times = 3.0, strayed_most = 0.5; /* the latter of a tensor's norm */
+static const double tilted_times = 2.0, tilted_most = 0.25;
 static const double unit = 0x1p-53;
 static const double gradient_limit[CNN_DTYPE_COUNT] = {
     [CNN_F32] = 1e-4, [CNN_F64] = 1e-10, [CNN_F16] = 2e-3, [CNN_BF16] = 1e-2};
@@ -36,8 +43,9 @@ typedef struct net_data {
     vf_pass pass;
     thread_pool *pool;
     double *params, *grads, *direction, *moved, *theirs; /* of one array, zeros at first */
-    double *strayed; /* of each parameter tensor: how far a nudge led; zeros where nothing is rounded */
-    bool *vanishes;  /* likewise: whether its gradient is 0 but for rounding */
+    double *strayed; /* of each parameter tensor: what it may be off by for a reason above; zeros where there is none */
+    double clearance; /* from kinks, in units in the last place */
+    bool *vanishes;   /* likewise: whether its gradient is 0 but for rounding */
     double *images;
     int32_t *labels;
 } net_data;
@@ -72,9 +80,39 @@ static double initial(const cnn_param *p, cnn_rng *rng)
     }
 }
 
+static void draw_data(net_data *d, cnn_rng *rng)
+{
+    const cnn_net *net = d->pass.net;
+    for (int i = 0; i < net->n_params; i++)
+        for (int64_t e = 0; e < net->params[i].count; e++)
+            d->params[net->params[i].offset + e] = as_stored(cnn_params_dtype(net), initial(&net->params[i], rng));
+    for (int64_t i = 0; i < d->pass.image_count; i++)
+        d->images[i] = as_stored(net->type.dtype, rng_real(rng, -1.0, 1.0));
+    for (int64_t i = 0; i < net->batch; i++) d->labels[i] = (int32_t)rng_int(rng, 0, net->classes - 1);
+}
+
+/* Where 16 bits are stored, nudges say what rounding does, at kinks, too. */
+static cnn_status draw_clear_of_kinks(net_data *d, const verify_options *options, cnn_error *err)
+{
+    const double last_place = d->pass.net->type.dtype == CNN_F64 ? unit : 0x1p-24;
+    cnn_rng rng = rng_stream(options->seed, 77), best = rng;
+    cnn_status status = CNN_OK;
+    d->clearance = -1.0;
+    for (int i = 0; i < (d->pass.rounds ? 1 : DRAWS) && d->clearance < CLEAR && status == CNN_OK; i++) {
+        const cnn_rng before = rng;
+        double loss;
+        draw_data(d, &rng);
+        status = vf_go_on(options, err);
+        if (status == CNN_OK) status = vf_pass_forward(&d->pass, d->params, d->images, d->labels, &loss, NULL, err);
+        const double clearance = vf_pass_clearance(&d->pass) / last_place;
+        if (clearance > d->clearance) best = before, d->clearance = clearance;
+    }
+    if (d->clearance < CLEAR) draw_data(d, &best);
+    return status;
+}
+
 static cnn_status make_data(net_data *d, const cnn_net *net, const verify_options *options, cnn_error *err)
 {
-    cnn_rng rng = rng_stream(options->seed, 77);
     const size_t params = (size_t)net->param_elems;
     memset(d, 0, sizeof *d);
     cnn_status status = thread_pool_open(options->reference_threads, &d->pool, err);
@@ -89,13 +127,7 @@ static cnn_status make_data(net_data *d, const cnn_net *net, const verify_option
         return CNN_FAIL(err, CNN_OUT_OF_MEMORY, "no memory for %zu parameters", params);
     d->grads = d->params + params, d->direction = d->grads + params, d->moved = d->direction + params;
     d->theirs = d->moved + params;
-    for (int i = 0; i < net->n_params; i++)
-        for (int64_t e = 0; e < net->params[i].count; e++)
-            d->params[net->params[i].offset + e] = as_stored(cnn_params_dtype(net), initial(&net->params[i], &rng));
-    for (int64_t i = 0; i < d->pass.image_count; i++)
-        d->images[i] = as_stored(net->type.dtype, rng_real(&rng, -1.0, 1.0));
-    for (int64_t i = 0; i < net->batch; i++) d->labels[i] = (int32_t)rng_int(&rng, 0, net->classes - 1);
-    return CNN_OK;
+    return draw_clear_of_kinks(d, options, err);
 }
 
 /* Of f16, whose small gradients are lost without one. */
@@ -184,7 +216,7 @@ static void judge_tensor(net_data *d, int index, double share, double *worst, ve
     const double error = vf_distance(d->theirs + p->offset, d->grads + p->offset, p->count);
     const double size = vf_distance(d->grads + p->offset, NULL, p->count);
     const double relative = size > 0.0 ? error / size : error > 0.0 ? (double)INFINITY : 0.0;
-    const double limit = share + (size > 0.0 ? fmin(strayed_times * d->strayed[index] / size, strayed_most) : 0.0);
+    const double limit = share + (size > 0.0 ? d->strayed[index] / size : 0.0);
     if (!(relative / limit <= result->budget_used)) result->budget_used = relative / limit;
     if (!(relative <= *worst)) {
         *worst = relative;
@@ -221,22 +253,44 @@ static cnn_status rounded_gradients(net_data *d, double nudge, double *grads, cn
     return status == CNN_OK ? vf_pass_backward(&d->pass, grads, err) : status;
 }
 
+/* d->moved are gradients, too: what lies between these and d->grads may be `times` as far, up to `most` of them. */
+static void allow_moved(net_data *d, double times, double most)
+{
+    const cnn_net *net = d->pass.net;
+    for (int k = 0; k < net->n_params; k++) {
+        const cnn_param *p = &net->params[k];
+        const double off = vf_distance(d->moved + p->offset, d->grads + p->offset, p->count);
+        const double size = vf_distance(d->grads + p->offset, NULL, p->count);
+        d->strayed[k] = fmax(d->strayed[k], fmin(times * off, most * size));
+    }
+}
+
+/* Nothing where what was drawn keeps clear of kinks. */
+static cnn_status allow_kinks(net_data *d, cnn_error *err)
+{
+    const double last_place = d->pass.net->type.dtype == CNN_F64 ? unit : 0x1p-24;
+    double loss;
+    if (d->clearance >= NEAR) return CNN_OK;
+    cnn_status status = vf_pass_forward(&d->pass, d->params, d->images, d->labels, &loss, NULL, err);
+    if (status == CNN_OK) vf_pass_tilt(&d->pass, NEAR * last_place);
+    if (status == CNN_OK) status = vf_pass_backward(&d->pass, d->moved, err);
+    if (status == CNN_OK) allow_moved(d, tilted_times, tilted_most);
+    return status;
+}
+
 /* Which gradients vanish is seen before. */
-static cnn_status round_as_stored(net_data *d, const verify_options *options, cnn_error *err)
+static cnn_status allow_rounding(net_data *d, const verify_options *options, cnn_error *err)
 {
     const cnn_net *net = d->pass.net;
     for (int k = 0; k < net->n_params; k++) d->vanishes[k] = vf_vanishes(net, &net->params[k], d->grads, 1e-12);
-    if (!d->pass.rounds) return CNN_OK;
+    if (!d->pass.rounds) return allow_kinks(d, err);
     d->pass.loss_scale = vf_net_loss_scale(net);
     d->pass.rng = rng_stream(options->seed, 80);
     cnn_status status = rounded_gradients(d, 0.0, d->grads, err);
     for (int i = 0; i < NUDGED && status == CNN_OK; i++) {
         status = vf_go_on(options, err);
         if (status == CNN_OK) status = rounded_gradients(d, i % 2 == 0 ? 0x1p-20 : 0x1p-18, d->moved, err);
-        for (int k = 0; k < net->n_params && status == CNN_OK; k++) {
-            const cnn_param *p = &net->params[k];
-            d->strayed[k] = fmax(d->strayed[k], vf_distance(d->moved + p->offset, d->grads + p->offset, p->count));
-        }
+        if (status == CNN_OK) allow_moved(d, strayed_times, strayed_most);
     }
     return status;
 }
@@ -268,7 +322,7 @@ cnn_status verify_net(const cnn_net *net, const verify_options *options, verify_
     if (ready) status = gradient(gradient_user, net, d.params, d.images, d.labels, d.theirs, err);
     const bool refused = ready && status != CNN_OK;
     if (status == CNN_OK) status = check_reference(&d, options, &differences, err);
-    if (status == CNN_OK) status = round_as_stored(&d, options, err);
+    if (status == CNN_OK) status = allow_rounding(&d, options, err);
     if (status == CNN_OK) {
         each(user, &differences);
         judge_implementation(&d, &theirs);

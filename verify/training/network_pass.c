@@ -257,18 +257,42 @@ cnn_status vf_pass_forward(vf_pass *pass, const double *params, const double *im
     return status;
 }
 
-void vf_pass_tilt(vf_pass *pass, double width)
+/* What a layer with kinks reads, and its root mean square; NULL: no such layer. */
+static double *read_at_kinks(const vf_pass *pass, int layer, double *size)
 {
+    const cnn_op op = pass->net->layers[layer].problem.op;
+    const int source = pass->layers[layer].source[0];
+    if ((op != CNN_OP_ACT && op != CNN_OP_POOL) || source < 0) return NULL;
+    const vf_pass_layer *in = &pass->layers[source];
+    double squares = 0.0;
+    for (int64_t i = 0; i < in->count; i++) squares += in->out[i] * in->out[i];
+    *size = sqrt(squares / (double)in->count);
+    return in->out;
+}
+
+double vf_pass_clearance(const vf_pass *pass)
+{
+    double least = (double)INFINITY, size;
     for (int l = 0; l < pass->net->n_layers; l++) {
         const cnn_problem *p = &pass->net->layers[l].problem;
-        const int source = pass->layers[l].source[0];
-        if ((p->op != CNN_OP_ACT && p->op != CNN_OP_POOL) || source < 0) continue;
-        const vf_pass_layer *in = &pass->layers[source];
-        double squares = 0.0;
-        for (int64_t i = 0; i < in->count; i++) squares += in->out[i] * in->out[i];
-        const double most = fmax(width * sqrt(squares / (double)in->count), DBL_MIN);
-        if (p->op == CNN_OP_ACT) vf_act_tilt(&p->u.act, in->out, most);
-        if (p->op == CNN_OP_POOL) vf_pool_tilt(&p->u.pool, in->out, most);
+        const double *x = read_at_kinks(pass, l, &size);
+        if (x == NULL) continue;
+        const double near = p->op == CNN_OP_ACT ? vf_act_clearance(&p->u.act, x) : vf_pool_clearance(&p->u.pool, x);
+        least = fmin(least, near / fmax(size, DBL_MIN));
+    }
+    return least;
+}
+
+void vf_pass_tilt(vf_pass *pass, double width)
+{
+    double size;
+    for (int l = 0; l < pass->net->n_layers; l++) {
+        const cnn_problem *p = &pass->net->layers[l].problem;
+        double *x = read_at_kinks(pass, l, &size);
+        if (x == NULL) continue;
+        const double most = fmax(width * size, DBL_MIN);
+        if (p->op == CNN_OP_ACT) vf_act_tilt(&p->u.act, x, most);
+        if (p->op == CNN_OP_POOL) vf_pool_tilt(&p->u.pool, x, most);
     }
 }
 

@@ -60,6 +60,9 @@ cnn_status vf_pass_forward(vf_pass *pass, const double *params, const double *im
                            double *loss, uint64_t *kinks, cnn_error *err);
 /* What a layer's input is: the images, or another layer's output. */
 const double *vf_pass_input(const vf_pass *pass, int layer, int input);
+/* After a forward: how near a value comes to a kink of the layer that reads it, in parts of the values' root mean
+ * square. Rounding moves values, and across a kink the gradient jumps. */
+double vf_pass_clearance(const vf_pass *pass);
 /* After a forward: brings each value that is so close to a kink of the layer that reads it (in parts of the values'
  * root mean square) to its other side, for the backward to see. */
 void vf_pass_tilt(vf_pass *pass, double width);
