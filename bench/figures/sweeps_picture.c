@@ -95,11 +95,11 @@ cnn_status sweeps_picture(FILE *to, void *user, cnn_error *err)
     for (int a = 0; map && a < set->n_axes; a++)
         if (set->axes[a].count > 1 && a != set->drawn[0] && a != set->drawn[1])
             cnn_append(others, sizeof others, "%s%s", others[0] ? ", " : "; each at the best of ", set->axes[a].name);
-    snprintf(text, sizeof text, "%s over %s%s%s%s", set->relative ? "Time by the default's" : "Time",
-             set->axes[set->drawn[0]].name, map ? " and " : "", map ? set->axes[set->drawn[1]].name : "", others);
+    snprintf(text, sizeof text, "%s over %s%s%s", set->relative ? "Time by the default's" : "Time",
+             set->axes[set->drawn[0]].name, map ? " and " : "", map ? set->axes[set->drawn[1]].name : "");
     gnuplot_text(to, "title", -1, text);
-    snprintf(text, sizeof text, "%s%s%s", map ? set->groups[set->only].name : machine, map ? "; " : "",
-             map ? machine : "");
+    snprintf(text, sizeof text, "%s%s%s%s", map ? set->groups[set->only].name : machine, map ? "; " : "",
+             map ? machine : "", others);
     gnuplot_text(to, "line", 0, text);
     describe_best(set, text, sizeof text);
     gnuplot_text(to, "line", 1, text);
