@@ -9,7 +9,8 @@
 
 #define BIT(op) (1u << CNN_OP_##op)
 #define EVERY_OTHER                                                                                                    \
-    (BIT(POOL) | BIT(ACT) | BIT(LOSS) | BIT(DROPOUT) | BIT(ADD) | BIT(CONCAT) | BIT(BATCHNORM) | BIT(OPTIMIZER))
+    (BIT(POOL) | BIT(POOL3D) | BIT(ACT) | BIT(LOSS) | BIT(DROPOUT) | BIT(ADD) | BIT(CONCAT) | BIT(BATCHNORM) |         \
+     BIT(OPTIMIZER))
 
 #define CONVS (BIT(CONV) | BIT(DECONV))
 #define WITH_DEPTH (CONVS | BIT(CONV3D))

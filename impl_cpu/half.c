@@ -135,9 +135,9 @@ static sizes sizes_of(const cnn_problem *p)
         const cnn_fc_desc *d = &p->u.fc;
         return (sizes){d->mb * d->ic * d->ih * d->iw, d->oc * d->ic * d->ih * d->iw, d->mb * d->oc, d->oc};
     }
-    if (p->op == CNN_OP_POOL) {
-        const cnn_pool_desc *d = &p->u.pool;
-        return (sizes){.x = d->mb * d->ic * d->ih * d->iw, .y = d->mb * d->ic * d->oh * d->ow};
+    if (cnn_is_pool(p)) {
+        const cnn_pool_desc d = cnn_pool_with_depth(p);
+        return (sizes){.x = d.mb * d.ic * d.id * d.ih * d.iw, .y = d.mb * d.ic * d.od * d.oh * d.ow};
     }
     const cnn_act_desc *a = &p->u.act;
     const cnn_dropout_desc *o = &p->u.dropout;

@@ -1,4 +1,4 @@
-/* pool.c: max, average and global average pooling.
+/* pool.c: max, average and global average pooling, with a depth or without.
  *
  * A task works on planes: in NCHW a channel of an image; in NHWC up to CPU_LANES channels of one, side by side. Windows
  * that overlap lie in the same plane, so no two tasks add to the same gradient.
@@ -9,6 +9,7 @@
 #include "block.h"
 #include "cpu.h"
 #include "harness/cnn/shape.h"
+#include "vector.h"
 
 #include <math.h>
 
@@ -29,14 +30,14 @@ typedef struct pool_job {
 typedef struct pool_group {
     int lanes;
     int64_t in, out;
-    int64_t step;               /* elements from one lane's window to the next lane's */
-    int64_t rows, cols;         /* taps inside the image */
-    int64_t row_step, col_step; /* elements from one tap to the next */
-    double divisor;             /* of an average */
-    /* Where the walk over the plane stands. */
+    int64_t step;                           /* elements from one lane's window to the next lane's */
+    int64_t slices, rows, cols;             /* taps inside the image */
+    int64_t slice_step, row_step, col_step; /* elements from one tap to the next */
+    double divisor;                         /* of an average */
+    /* Where the walk over the plane is. */
     cpu_block plane;
-    int64_t plane_out, p, q; /* offset of the plane in y; the output after this group */
-    cpu_span rows_inside, inner;
+    int64_t plane_out, r, p, q; /* offset of the plane in y; the output after this group */
+    cpu_span slices_inside, rows_inside, inner;
 } pool_group;
 
 /* The taps of output `o` that fall inside. */
@@ -51,7 +52,7 @@ static inline cpu_span taps_inside(int64_t o, int64_t i, int64_t k, int64_t s, i
 CPU_INLINE cpu_block pool_block(const pool_job *job, int64_t index)
 {
     const cnn_pool_desc *d = job->desc;
-    return cpu_block_at(d->t.layout, d->ic, d->ih * d->iw, index / job->blocks, 1, index % job->blocks);
+    return cpu_block_at(d->t.layout, d->ic, d->id * d->ih * d->iw, index / job->blocks, 1, index % job->blocks);
 }
 
 /* The outputs of a row whose windows lie wholly inside the image. */
@@ -68,11 +69,12 @@ static inline pool_group first_group(const pool_job *job, int64_t index)
     const cnn_pool_desc *d = job->desc;
     const int64_t n = index / job->blocks, b = index % job->blocks, pixel = d->t.layout == CNN_NCHW ? 1 : d->ic;
     return (pool_group){.step = d->t.layout == CNN_NCHW ? d->sw : 1,
+                        .slice_step = (d->dd + 1) * d->ih * d->iw * pixel,
                         .row_step = (d->dh + 1) * d->iw * pixel,
                         .col_step = (d->dw + 1) * pixel,
                         .plane = pool_block(job, index),
                         .inner = inner_outputs(d),
-                        .plane_out = cpu_block_at(d->t.layout, d->ic, d->oh * d->ow, n, 1, b).offset};
+                        .plane_out = cpu_block_at(d->t.layout, d->ic, d->od * d->oh * d->ow, n, 1, b).offset};
 }
 
 /* Moves on to the next group of the plane; false after the last. */
@@ -84,34 +86,52 @@ static inline bool next_group(const pool_job *job, pool_group *g)
         g->q = 0;
         g->p++;
     }
-    if (g->p == d->oh) return false;
+    if (g->p == d->oh) {
+        g->p = 0;
+        g->r++;
+    }
+    if (g->r == d->od) return false;
+    if (g->p == 0 && g->q == 0) g->slices_inside = taps_inside(g->r, d->id, d->kd, d->sd, d->pd, d->dd);
     if (g->q == 0) g->rows_inside = taps_inside(g->p, d->ih, d->kh, d->sh, d->ph, d->dh);
     const bool inner = g->q >= g->inner.first && g->q < g->inner.last;
-    const cpu_span rows = g->rows_inside;
+    const cpu_span slices = g->slices_inside, rows = g->rows_inside;
     const cpu_span cols = inner ? (cpu_span){0, d->kw} : taps_inside(g->q, d->iw, d->kw, d->sw, d->pw, d->dw);
     int64_t outputs = inner && d->t.layout == CNN_NCHW ? g->inner.last - g->q : 1;
     if (outputs > CPU_LANES) outputs = CPU_LANES;
     g->lanes = d->t.layout == CNN_NCHW ? (int)outputs : g->plane.lanes;
+    g->slices = slices.last - slices.first;
     g->rows = rows.last - rows.first;
     g->cols = cols.last - cols.first;
-    g->divisor = (double)(d->kind == CNN_POOL_AVG_PAD ? d->kh * d->kw : g->rows * g->cols);
+    g->divisor = (double)(d->kind == CNN_POOL_AVG_PAD ? d->kd * d->kh * d->kw : g->slices * g->rows * g->cols);
+    const int64_t z = g->r * d->sd - d->pd + slices.first * (d->dd + 1);
     const int64_t h = g->p * d->sh - d->ph + rows.first * (d->dh + 1);
     const int64_t w = g->q * d->sw - d->pw + cols.first * (d->dw + 1);
-    g->in = g->plane.offset + (h * d->iw + w) * pixel;
-    g->out = g->plane_out + (g->p * d->ow + g->q) * pixel;
+    g->in = g->plane.offset + ((z * d->ih + h) * d->iw + w) * pixel;
+    g->out = g->plane_out + ((g->r * d->oh + g->p) * d->ow + g->q) * pixel;
     g->q += outputs;
     return true;
 }
 
+/* Maxima are by vectors, of a size that every instruction set has: of a choice in a loop over lanes the compiler makes
+ * branches, or goes through memory. A comparison is a mask of as many bits. */
+enum { POOL_BYTES = 16, NEAR = 27 };
+typedef float pool_vector_float __attribute__((vector_size(POOL_BYTES)));
+typedef int32_t pool_mask_float __attribute__((vector_size(POOL_BYTES)));
+typedef double pool_vector_double __attribute__((vector_size(POOL_BYTES)));
+typedef int64_t pool_mask_double __attribute__((vector_size(POOL_BYTES)));
+
 #define KERNELS "pool.inc"
 #include "for_each_real.inc"
 
-static void run(cnn_context *context, const cnn_pool_desc *d, pool_job job, bool forward)
+static void run(cnn_context *context, const cnn_problem *problem, pool_job job, bool forward)
 {
+    const cnn_pool_desc deep = cnn_pool_with_depth(problem), *d = &deep;
     const int64_t lanes = d->t.layout == CNN_NCHW ? 1 : CPU_LANES;
-    const double taps = fmin((double)d->kh, (double)d->ih) * fmin((double)d->kw, (double)d->iw);
-    const double outputs = (double)d->oh * (double)d->ow * (taps + 4) * 4;
-    const double cost = d->kind == CNN_POOL_GLOBAL_AVG ? (double)d->ih * (double)d->iw : outputs;
+    const double taps =
+        fmin((double)d->kd, (double)d->id) * fmin((double)d->kh, (double)d->ih) * fmin((double)d->kw, (double)d->iw);
+    const double outputs = (double)d->od * (double)d->oh * (double)d->ow * (taps + 4) * 4;
+    const double pixels = (double)d->id * (double)d->ih * (double)d->iw;
+    const double cost = d->kind == CNN_POOL_GLOBAL_AVG ? pixels : outputs;
     job.desc = d;
     job.blocks = cpu_block_count(d->t.layout, d->ic);
     job.work = cpu_items(d->mb * job.blocks, lanes * (int64_t)fmin(cost, 1e15));
@@ -124,13 +144,13 @@ static void run(cnn_context *context, const cnn_pool_desc *d, pool_job job, bool
 cnn_status cpu_pool_fwd(cnn_context *context, const cnn_plan *plan, const cnn_map_fwd_args *args, cnn_error *err)
 {
     if (cnn_is_half(plan->problem.u.type.dtype)) return cpu_half_map_fwd(context, plan, args, cpu_pool_fwd, err);
-    run(context, &plan->problem.u.pool, (pool_job){.x = args->x, .out = args->y}, true);
+    run(context, &plan->problem, (pool_job){.x = args->x, .out = args->y}, true);
     return CNN_OK;
 }
 
 cnn_status cpu_pool_bwd(cnn_context *context, const cnn_plan *plan, const cnn_map_bwd_args *args, cnn_error *err)
 {
     if (cnn_is_half(plan->problem.u.type.dtype)) return cpu_half_map_bwd(context, plan, args, cpu_pool_bwd, err);
-    run(context, &plan->problem.u.pool, (pool_job){.x = args->x, .dy = args->dy, .out = args->dx}, false);
+    run(context, &plan->problem, (pool_job){.x = args->x, .dy = args->dy, .out = args->dx}, false);
     return CNN_OK;
 }

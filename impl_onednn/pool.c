@@ -14,10 +14,13 @@ static dnnl_alg_kind_t kind_of(cnn_pool_kind kind)
 
 static void check(onednn_build *b, const cnn_pool_desc *d)
 {
-    const int64_t sizes[] = {d->mb, d->ic, d->ih, d->iw, d->oh, d->ow, d->kh, d->kw};
+    const int64_t sizes[] = {d->mb, d->ic, d->id, d->ih, d->iw, d->od, d->oh, d->ow, d->kd, d->kh, d->kw};
     for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++)
         if (sizes[i] > INT_MAX)
             onednn_refuse(b, CNN_UNSUPPORTED, "%lld is more than oneDNN's kernels count to", (long long)sizes[i]);
+    if (d->t.dtype == CNN_BF16 && b->request->dir != CNN_FWD) /* seen with 2.6.3, where the processor has AVX512_BF16 */
+        onednn_refuse(b, CNN_UNSUPPORTED,
+                      "pooling BWD_D in bf16: oneDNN rounds a gradient with each window that adds to it, here once");
 }
 
 static void put_backward(onednn_build *b, dnnl_primitive_desc_t forward, dnnl_primitive_desc_t pd, onednn_md x,
@@ -38,19 +41,31 @@ static void put_backward(onednn_build *b, dnnl_primitive_desc_t forward, dnnl_pr
     onednn_operation(b, pd, uses, 3);
 }
 
+/* Without a depth an axis less. */
+static onednn_window window_of(onednn_build *b, const cnn_pool_desc *d)
+{
+    const int64_t axes[3][7] = {{d->id, d->od, d->kd, d->sd, d->dd, d->pd, d->pd_r},
+                                {d->ih, d->oh, d->kh, d->sh, d->dh, d->ph, d->ph_r},
+                                {d->iw, d->ow, d->kw, d->sw, d->dw, d->pw, d->pw_r}};
+    const int first = b->request->problem->op == CNN_OP_POOL3D ? 0 : 1;
+    onednn_shape x = {2, {d->mb, d->ic}}, y = x;
+    onednn_window o = {.algorithm = kind_of(d->kind)};
+    for (int i = first; i < 3; i++) {
+        const int64_t *a = axes[i];
+        x.dims[x.n_dims++] = a[0], y.dims[y.n_dims++] = a[1];
+        o.kernel[i - first] = a[2], o.stride[i - first] = a[3], o.dilation[i - first] = a[4];
+        o.left[i - first] = a[5], o.right[i - first] = a[6];
+    }
+    o.x = onednn_activations(b, CNN_PART_FACTOR, &x, onednn_tag(&x, d->t.layout));
+    o.y = onednn_activations(b, CNN_PART_FACTOR, &y, onednn_tag(&y, d->t.layout));
+    return o;
+}
+
 void onednn_build_pool(onednn_build *b)
 {
-    const cnn_pool_desc *d = &b->request->problem->u.pool;
-    const onednn_shape x = {4, {d->mb, d->ic, d->ih, d->iw}}, y = {4, {d->mb, d->ic, d->oh, d->ow}};
+    const cnn_pool_desc deep = cnn_pool_with_depth(b->request->problem), *d = &deep;
     const bool backward = b->request->dir != CNN_FWD;
-    onednn_window o = {.algorithm = kind_of(d->kind),
-                       .x = onednn_activations(b, CNN_PART_FACTOR, &x, onednn_tag(&x, d->t.layout)),
-                       .y = onednn_activations(b, CNN_PART_FACTOR, &y, onednn_tag(&y, d->t.layout)),
-                       .kernel = {d->kh, d->kw},
-                       .stride = {d->sh, d->sw},
-                       .dilation = {d->dh, d->dw},
-                       .left = {d->ph, d->pw},
-                       .right = {d->ph_r, d->pw_r}};
+    onednn_window o = window_of(b, d);
     dnnl_primitive_desc_t made = NULL;
     check(b, d);
     if (b->status != CNN_OK) return;

@@ -4,7 +4,7 @@
 static onednn_build_fn *const builders[CNN_OP_COUNT] = {
     [CNN_OP_CONV] = onednn_build_conv, [CNN_OP_DECONV] = onednn_build_conv,         [CNN_OP_CONV3D] = onednn_build_conv,
     [CNN_OP_FC] = onednn_build_fc,     [CNN_OP_POOL] = onednn_build_pool,           [CNN_OP_ACT] = onednn_build_act,
-    [CNN_OP_ADD] = onednn_build_add,   [CNN_OP_BATCHNORM] = onednn_build_batchnorm,
+    [CNN_OP_ADD] = onednn_build_add,   [CNN_OP_BATCHNORM] = onednn_build_batchnorm, [CNN_OP_POOL3D] = onednn_build_pool,
 };
 
 /* Scratchpads are the caller's, since an operation allocates nothing. Strict arithmetic is set whatever the environment

@@ -17,17 +17,18 @@ static bool power_of_two(double v)
 }
 
 /* Every count of taps that a mean divides by must be a power of two. */
-static bool pool_is_exact(const cnn_pool_desc *d)
+static bool pool_is_exact(const cnn_problem *problem)
 {
-    if (d->kind == CNN_POOL_MAX) return true;
-    if (d->kind != CNN_POOL_AVG) return power_of_two((double)(d->kh * d->kw));
-    for (int64_t p = 0; p < d->oh; p++)
-        for (int64_t q = 0; q < d->ow; q++) {
-            int64_t i0, i1, j0, j1;
-            cnn_tap_range(p, d->ih, d->kh, d->sh, d->ph, d->dh, &i0, &i1);
-            cnn_tap_range(q, d->iw, d->kw, d->sw, d->pw, d->dw, &j0, &j1);
-            if (!power_of_two((double)((i1 - i0) * (j1 - j0)))) return false;
-        }
+    const cnn_pool_desc d = cnn_pool_with_depth(problem);
+    if (d.kind == CNN_POOL_MAX) return true;
+    if (d.kind != CNN_POOL_AVG) return power_of_two((double)(d.kd * d.kh * d.kw));
+    for (int64_t w = 0; w < d.od * d.oh * d.ow; w++) {
+        int64_t t0, t1, i0, i1, j0, j1;
+        cnn_tap_range(w / (d.oh * d.ow), d.id, d.kd, d.sd, d.pd, d.dd, &t0, &t1);
+        cnn_tap_range(w / d.ow % d.oh, d.ih, d.kh, d.sh, d.ph, d.dh, &i0, &i1);
+        cnn_tap_range(w % d.ow, d.iw, d.kw, d.sw, d.pw, d.dw, &j0, &j1);
+        if (!power_of_two((double)((t1 - t0) * (i1 - i0) * (j1 - j0)))) return false;
+    }
     return true;
 }
 
@@ -42,7 +43,8 @@ static const char *why_not(const vf_subject *s)
         return "the epilogue's function is not exact on integers";
     switch (p->op) {
     case CNN_OP_POOL:
-        return pool_is_exact(&p->u.pool) ? NULL : "means over counts that are no power of two";
+    case CNN_OP_POOL3D:
+        return pool_is_exact(p) ? NULL : "means over counts that are no power of two";
     case CNN_OP_ACT:
         return vf_act_is_exact(&p->u.act) ? NULL : "the function is not exact on integers";
     case CNN_OP_DROPOUT:

@@ -63,7 +63,7 @@ static int64_t mask_kinks(derivative *d, int k)
     const cnn_problem *p = &d->forward.problem;
     const double *x = d->forward.before[k], reach = 4.0 * d->h;
     if (p->op == CNN_OP_ACT) return mask_act(&p->u.act, x, d->v, d->forward.call.operands[k].count, reach);
-    return p->op == CNN_OP_POOL ? vf_pool_mask(&p->u.pool, x, 2.0 * reach, d->v) : 0;
+    return cnn_is_pool(p) ? vf_pool_mask(p, x, 2.0 * reach, d->v) : 0;
 }
 
 /* What rounding may do to D(h). x + hv is larger than x where x is tiny; and so is what comes of it then, by h times

@@ -122,7 +122,8 @@ typedef enum cnn_dir { CNN_DIR_LIST(CNN_ID) CNN_DIR_COUNT } cnn_dir;
     X(BATCHNORM, batchnorm, 3)                                                                                         \
     X(OPTIMIZER, optimizer, 1)                                                                                         \
     X(DECONV, deconv, 7)                                                                                               \
-    X(CONV3D, conv3d, 7)
+    X(CONV3D, conv3d, 7)                                                                                               \
+    X(POOL3D, pool3d, 3)
 
 #define CNN_OP_ID(id, name, dirs) CNN_OP_##id,
 typedef enum cnn_op { CNN_OP_LIST(CNN_OP_ID) CNN_OP_COUNT } cnn_op;

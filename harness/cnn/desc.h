@@ -91,7 +91,9 @@ typedef struct cnn_fc_desc {
 
 /* MAX takes padding for minus infinity; on a tie the gradient goes to the first maximum in row-major order of the
  * window. AVG divides by the taps inside x, AVG_PAD by kh*kw. GLOBAL_AVG has kh = ih, kw = iw, oh = ow = 1. Every
- * window touches at least one pixel. dh, dw as in cnn_conv_desc. */
+ * window touches at least one pixel. dh, dw as in cnn_conv_desc.
+ * POOL3D has the depth as a third axis, as CONV3D has it: kd, od ... are to it as kh, oh ... are to the rows, a window
+ * has kd*kh*kw taps, row-major order begins with the depth, and tensors are as CONV3D's. A POOL has none of it. */
 #define CNN_POOL_LIST(X) X(MAX, "max") X(AVG, "avg") X(AVG_PAD, "avg_pad") X(GLOBAL_AVG, "global_avg")
 #define CNN_POOL_ID(id, text) CNN_POOL_##id,
 typedef enum cnn_pool_kind { CNN_POOL_LIST(CNN_POOL_ID) CNN_POOL_COUNT } cnn_pool_kind;
@@ -100,6 +102,7 @@ typedef struct cnn_pool_desc {
     cnn_type t;
     cnn_pool_kind kind;
     int64_t mb, ic, ih, iw, oh, ow, kh, kw, sh, sw, ph, pw, ph_r, pw_r, dh, dw;
+    int64_t id, od, kd, sd, pd, pd_r, dd; /* of a POOL3D */
 } cnn_pool_desc;
 
 /* y = f(x). */

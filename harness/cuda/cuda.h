@@ -212,8 +212,8 @@ cnn_status cuda_check_epilogue(const cnn_problem *, cnn_epilogue left, cnn_error
 #define CUDA_OP(op) (1u << CNN_OP_##op)
 #define CUDA_CONVS (CUDA_OP(CONV) | CUDA_OP(DECONV))
 #define CUDA_POINTWISE_OPS                                                                                             \
-    (CUDA_OP(POOL) | CUDA_OP(ACT) | CUDA_OP(LOSS) | CUDA_OP(DROPOUT) | CUDA_OP(ADD) | CUDA_OP(CONCAT) |                \
-     CUDA_OP(BATCHNORM) | CUDA_OP(OPTIMIZER))
+    (CUDA_OP(POOL) | CUDA_OP(POOL3D) | CUDA_OP(ACT) | CUDA_OP(LOSS) | CUDA_OP(DROPOUT) | CUDA_OP(ADD) |                \
+     CUDA_OP(CONCAT) | CUDA_OP(BATCHNORM) | CUDA_OP(OPTIMIZER))
 
 /* ---- Pointwise operations: slots of cnn_operations, one file each (pool.cu, act.cu, ...); f32 and f64, and f16 and
  * bf16 with weights, statistics and state in f32; NCHW and NHWC, any size (grid-stride, 64-bit indices). Deterministic:

@@ -108,13 +108,17 @@ void cuda_release(cnn_context *context, cnn_plan *plan)
 
 /* ---- The pointwise operations */
 
-static cnn_status check_pool(const cnn_pool_desc *d, cnn_error *err)
+static cnn_status check_pool(const cnn_problem *problem, cnn_error *err)
 {
-    const int64_t most = INT_MAX / 4, taps = d->kh > most || d->kw > most ? most : d->kh * d->kw;
-    if (taps < most && d->sh < most && d->sw < most && d->ph < most && d->pw < most && d->dh < most && d->dw < most)
-        return CNN_OK;
-    return CNN_FAIL(err, CNN_UNSUPPORTED, "a window of %lld x %lld, stride %lld x %lld: more than %lld",
-                    (long long)d->kh, (long long)d->kw, (long long)d->sh, (long long)d->sw, (long long)most);
+    const cnn_pool_desc d = cnn_pool_with_depth(problem);
+    const int64_t sizes[] = {d.sd, d.sh, d.sw, d.pd, d.ph, d.pw, d.dd, d.dh, d.dw}, most = INT_MAX / 4;
+    int64_t taps = most;
+    bool fits = cnn_mul4(d.kd, d.kh, d.kw, 1, &taps) && taps < most;
+    for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) fits = fits && sizes[i] < most;
+    if (fits) return CNN_OK;
+    return CNN_FAIL(err, CNN_UNSUPPORTED, "a window of %lld x %lld x %lld, stride %lld x %lld x %lld: more than %lld",
+                    (long long)d.kd, (long long)d.kh, (long long)d.kw, (long long)d.sd, (long long)d.sh,
+                    (long long)d.sw, (long long)most);
 }
 
 cnn_status cuda_pointwise_supports(const cnn_request *r, cnn_error *err)
@@ -130,7 +134,7 @@ cnn_status cuda_pointwise_supports(const cnn_request *r, cnn_error *err)
                         cnn_dtype_name(t->dtype), cnn_dtype_name(t->weights), cnn_dtype_name(weights));
     /* Numbers that TF32 would round are not multiplied here: who allows it gets f32. */
     const cnn_status status = cuda_check_number(r->problem, true, err);
-    return status == CNN_OK && op == CNN_OP_POOL ? check_pool(&r->problem->u.pool, err) : status;
+    return status == CNN_OK && cnn_is_pool(r->problem) ? check_pool(r->problem, err) : status;
 }
 
 cnn_status cuda_pointwise_prepare(cnn_plan *plan, cnn_error *err)

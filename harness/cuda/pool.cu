@@ -4,8 +4,7 @@
  * again (the first of equals in row-major order, or the first NaN). So nothing is added atomically, sums have one
  * order, and dx needs no clearing. Windows that overlap are read as often as they have pixels, from the cache.
  * Bottleneck: memory, where windows are small and do not overlap. A global average is one warp an (image, channel). */
-#include "harness/cuda/layout.h"
-#include "harness/cuda/real.h"
+#include "harness/cuda/pool.h"
 #include "harness/cuda/reduce.h"
 
 /* I is signed, and 32 bits wide where all sums of these fit. */
@@ -16,45 +15,21 @@ template <typename I> struct pool_shape {
     I kh, kw, sh, sw, ph, pw, dh, dw; /* dh, dw: the spacing of the taps */
 };
 
-/* Does v take the place of the maximum so far? */
-template <typename T> __device__ inline bool beats(T v, T max) { return v > max || (v != v && max == max); }
-
-/* A range of an axis: first <= t < last. */
-template <typename I> struct pool_span {
-    I first, last;
-};
-
-/* The taps of a window that starts at `start` which lie inside. */
-template <typename I> __device__ inline pool_span<I> taps_inside(I start, I k, I d, I size)
-{
-    pool_span<I> s = {0, k};
-    if (start < 0) s.first = (-start + d - 1) / d;
-    if (start + (k - 1) * d >= size) s.last = (size - start + d - 1) / d;
-    return s;
-}
-
-/* The outputs whose windows reach over this place (`at` counts from the padding's edge). */
-template <typename I> __device__ inline pool_span<I> windows_over(I at, I k, I s, I d, I outputs)
-{
-    const I reach = (k - 1) * d;
-    const pool_span<I> w = {at > reach ? (at - reach + s - 1) / s : 0, at / s + 1};
-    return {w.first, w.last < outputs ? w.last : outputs};
-}
-
 template <typename T, typename I> __global__ void pool_fwd_kernel(pool_shape<I> s, const T *x, T *y)
 {
     typedef cuda_real<T> real;
     for (CUDA_GRID_STRIDE(i, static_cast<int64_t>(s.count))) {
         const cuda_point<I> o = cuda_point_of(s.out, static_cast<I>(i));
         const I h0 = o.h * s.sh - s.ph, w0 = o.w * s.sw - s.pw;
-        const pool_span<I> rows = taps_inside(h0, s.kh, s.dh, s.in.h), cols = taps_inside(w0, s.kw, s.dw, s.in.w);
+        const pool_span<I> rows = pool_taps_inside(h0, s.kh, s.dh, s.in.h),
+                           cols = pool_taps_inside(w0, s.kw, s.dw, s.in.w);
         const bool largest = s.kind == CNN_POOL_MAX;
         real result = largest ? -static_cast<real>(INFINITY) : real(0);
         for (I r = rows.first; r < rows.last; r++) {
             for (I q = cols.first; q < cols.last; q++) {
                 const real v = cuda_load(x[cuda_index_of(s.in, o.n, o.c, h0 + r * s.dh, w0 + q * s.dw)]);
                 if (largest)
-                    result = beats(v, result) ? v : result;
+                    result = pool_beats(v, result) ? v : result;
                 else
                     result += v;
             }
@@ -71,7 +46,7 @@ __device__ cuda_real<T> share(const pool_shape<I> &s, const T *x, const T *dy, c
 {
     typedef cuda_real<T> real;
     const I h0 = p * s.sh - s.ph, w0 = q * s.sw - s.pw;
-    const pool_span<I> rows = taps_inside(h0, s.kh, s.dh, s.in.h), cols = taps_inside(w0, s.kw, s.dw, s.in.w);
+    const pool_span<I> rows = pool_taps_inside(h0, s.kh, s.dh, s.in.h), cols = pool_taps_inside(w0, s.kw, s.dw, s.in.w);
     const real gradient = cuda_load(dy[cuda_index_of(s.out, o.n, o.c, p, q)]);
     if (s.kind != CNN_POOL_MAX) {
         const I inside = (rows.last - rows.first) * (cols.last - cols.first);
@@ -83,7 +58,7 @@ __device__ cuda_real<T> share(const pool_shape<I> &s, const T *x, const T *dy, c
         for (I k = cols.first; k < cols.last; k++) {
             const I h = h0 + r * s.dh, w = w0 + k * s.dw;
             const real v = cuda_load(x[cuda_index_of(s.in, o.n, o.c, h, w)]);
-            if (!first && !beats(v, max)) continue;
+            if (!first && !pool_beats(v, max)) continue;
             max = v;
             mine = h == o.h && w == o.w;
             first = false;
@@ -98,8 +73,8 @@ __global__ void __launch_bounds__(CUDA_BLOCK_MOST, 1) pool_bwd_kernel(pool_shape
     for (CUDA_GRID_STRIDE(i, static_cast<int64_t>(s.count))) {
         const cuda_point<I> o = cuda_point_of(s.in, static_cast<I>(i));
         const I h = o.h + s.ph, w = o.w + s.pw;
-        const pool_span<I> rows = windows_over(h, s.kh, s.sh, s.dh, s.out.h);
-        const pool_span<I> cols = windows_over(w, s.kw, s.sw, s.dw, s.out.w);
+        const pool_span<I> rows = pool_windows_over(h, s.kh, s.sh, s.dh, s.out.h);
+        const pool_span<I> cols = pool_windows_over(w, s.kw, s.sw, s.dw, s.out.w);
         cuda_real<T> sum = 0;
         for (I p = rows.first; p < rows.last; p++) {
             if (s.dh != 1 && (h - p * s.sh) % s.dh != 0) continue; /* between two taps */
@@ -141,21 +116,21 @@ __global__ void global_spread_kernel(int64_t count, int64_t channels, int64_t pi
 
 static cnn_status global_spread(cuda_context *c, const cnn_plan *plan, const void *dy, void *dx, cnn_error *err)
 {
-    const cnn_pool_desc *d = &plan->problem.u.pool;
-    const int64_t count = d->mb * d->ic * d->ih * d->iw;
+    const cnn_pool_desc d = cnn_pool_with_depth(&plan->problem);
+    const int64_t pixels = d.id * d.ih * d.iw, count = d.mb * d.ic * pixels;
     const cuda_shape shape = cuda_shape_pointwise(c, plan->knobs, "global_spread", count);
-    return CUDA_BY_NUMBER(d->t.dtype, cuda_launch(c, shape, err, global_spread_kernel<T>, count, d->ic, d->ih * d->iw,
-                                                  d->t.layout == CNN_NHWC, dy, dx));
+    return CUDA_BY_NUMBER(d.t.dtype, cuda_launch(c, shape, err, global_spread_kernel<T>, count, d.ic, pixels,
+                                                 d.t.layout == CNN_NHWC, dy, dx));
 }
 
 static cnn_status global_avg(cuda_context *c, const cnn_plan *plan, const void *x, void *y, cnn_error *err)
 {
-    const cnn_pool_desc *d = &plan->problem.u.pool;
-    const int64_t planes = d->mb * d->ic;
+    const cnn_pool_desc d = cnn_pool_with_depth(&plan->problem);
+    const int64_t planes = d.mb * d.ic;
     cuda_shape shape = cuda_shape_pointwise(c, plan->knobs, "global_avg", planes * 32);
     shape.block.x = (shape.block.x + 31) / 32 * 32; /* whole warps */
-    return CUDA_BY_NUMBER(d->t.dtype, cuda_launch(c, shape, err, global_avg_kernel<T>, planes, d->ic, d->ih * d->iw,
-                                                  d->t.layout == CNN_NHWC, x, y));
+    return CUDA_BY_NUMBER(d.t.dtype, cuda_launch(c, shape, err, global_avg_kernel<T>, planes, d.ic, d.id * d.ih * d.iw,
+                                                 d.t.layout == CNN_NHWC, x, y));
 }
 
 template <typename I> static pool_shape<I> shape_of(const cnn_pool_desc *d, int64_t count)
@@ -176,16 +151,10 @@ template <typename I> static pool_shape<I> shape_of(const cnn_pool_desc *d, int6
             static_cast<I>(d->dw + 1)};
 }
 
-/* An axis: every place that the kernels compute lies within the window's reach of the padded input. */
-static bool axis_fits_32(int64_t size, int64_t pad, int64_t k, int64_t d)
-{
-    return cuda_fits_32(size + pad) && cuda_fits_32((k - 1) * (d + 1) + 1);
-}
-
 static bool small(const cnn_pool_desc *d)
 {
     return cuda_fits_32(d->mb * d->ic * d->ih * d->iw) && cuda_fits_32(d->mb * d->ic * d->oh * d->ow) &&
-           axis_fits_32(d->ih, d->ph, d->kh, d->dh) && axis_fits_32(d->iw, d->pw, d->kw, d->dw) &&
+           pool_axis_fits_32(d->ih, d->ph, d->kh, d->dh) && pool_axis_fits_32(d->iw, d->pw, d->kw, d->dw) &&
            cuda_fits_32(d->kh * d->kw) && cuda_fits_32(d->sh) && cuda_fits_32(d->sw);
 }
 
@@ -195,6 +164,7 @@ cnn_status cuda_pool_fwd(cnn_context *context, const cnn_plan *plan, const cnn_m
     const cnn_pool_desc *d = &plan->problem.u.pool;
     const int64_t count = d->mb * d->ic * d->oh * d->ow;
     if (d->kind == CNN_POOL_GLOBAL_AVG) return global_avg(c, plan, a->x, a->y, err);
+    if (plan->problem.op == CNN_OP_POOL3D) return cuda_pool3d_fwd(c, plan, a, err);
     const cuda_shape shape = cuda_shape_pointwise(c, plan->knobs, "pool_fwd", count);
     return CUDA_BY_NUMBERS(d->t.dtype, small(d), int32_t, int64_t,
                            cuda_launch(c, shape, err, pool_fwd_kernel<T, I>, shape_of<I>(d, count), a->x, a->y));
@@ -206,6 +176,7 @@ cnn_status cuda_pool_bwd(cnn_context *context, const cnn_plan *plan, const cnn_m
     const cnn_pool_desc *d = &plan->problem.u.pool;
     const int64_t count = d->mb * d->ic * d->ih * d->iw;
     if (d->kind == CNN_POOL_GLOBAL_AVG) return global_spread(c, plan, a->dy, a->dx, err);
+    if (plan->problem.op == CNN_OP_POOL3D) return cuda_pool3d_bwd(c, plan, a, err);
     const cuda_shape shape = cuda_shape_pointwise(c, plan->knobs, "pool_bwd", count);
     return CUDA_BY_NUMBERS(
         d->t.dtype, small(d), int32_t, int64_t,

@@ -84,7 +84,7 @@ static cnn_status run_map(const cnn_impl *impl, cnn_context *context, const cnn_
 {
     cnn_map_fwd_args fwd = {.workspace = extra->workspace};
     cnn_map_bwd_args bwd = {.workspace = extra->workspace};
-    const bool dropout = plan->problem.op == CNN_OP_DROPOUT, pool = plan->problem.op == CNN_OP_POOL;
+    const bool dropout = plan->problem.op == CNN_OP_DROPOUT, pool = cnn_is_pool(&plan->problem);
     if (plan->dir == CNN_FWD) {
         fwd.x = take(&p);
         if (dropout) fwd.step = take(&p);
@@ -194,6 +194,7 @@ static runner *const runners[CNN_OP_COUNT] = {
     [CNN_OP_OPTIMIZER] = run_optimizer,
     [CNN_OP_BATCHNORM] = run_batchnorm,
     [CNN_OP_CONV3D] = run_weighted,
+    [CNN_OP_POOL3D] = run_map,
 };
 
 cnn_status cnn_run(const cnn_session *session, const cnn_plan *plan, void *const *operands, const cnn_run_extra *extra,

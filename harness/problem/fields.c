@@ -115,11 +115,7 @@ static void put_conv(field_list *list, const cnn_problem *p)
     put_size(list, "oc", turned ? d->ic : d->oc);
     put_quantization(list, p);
     put_epilogue(list, p);
-    if (p->op == CNN_OP_CONV3D) {
-        const dims_axis depth = {
-            .o = d->od, .i = d->id, .k = d->kd, .s = d->sd, .p = d->pd, .d = d->dd, .p_r = d->pd_r};
-        put_axis(list, 'd', &depth, "pd_r");
-    }
+    if (p->op == CNN_OP_CONV3D) put_axis(list, 'd', OP_DEPTH(d), "pd_r");
     put_windows(list, &h, &w);
 }
 
@@ -130,6 +126,7 @@ static void put_words(field_list *list, const cnn_problem *p)
     char text[CNN_FIELD_MAX] = "";
     switch (p->op) {
     case CNN_OP_POOL:
+    case CNN_OP_POOL3D:
         put_word(list, "kind", cnn_pool_name(p->u.pool.kind), true);
         break;
     case CNN_OP_ACT:
@@ -193,9 +190,10 @@ int cnn_problem_fields(const cnn_problem *p, const char *text, cnn_field fields[
     }
     put_quantization(&list, p);
     put_epilogue(&list, p);
-    if (p->op != CNN_OP_POOL) return list.count;
+    if (!cnn_is_pool(p)) return list.count;
     const cnn_pool_desc *d = &p->u.pool;
     put_size(&list, "ic", d->ic);
+    if (p->op == CNN_OP_POOL3D) put_axis(&list, 'd', OP_DEPTH(d), "pd_r");
     put_windows(&list, OP_HEIGHT(d), OP_WIDTH(d));
     return list.count;
 }

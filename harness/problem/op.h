@@ -53,7 +53,10 @@ cnn_status op_check_whole_epilogue(const cnn_epilogue *e, cnn_dtype dtype, cnn_e
 
 /* ---- Windows (op_window.c): what conv and pool share. */
 
-/* The two axes of a descriptor `d` with windows; the other way round it is DIMS_AXES. */
+/* The axes of a descriptor `d` with windows; of the latter two the other way round is DIMS_AXES. */
+#define OP_DEPTH(d)                                                                                                    \
+    (&(const dims_axis){                                                                                               \
+        .o = (d)->od, .i = (d)->id, .k = (d)->kd, .s = (d)->sd, .p = (d)->pd, .d = (d)->dd, .p_r = (d)->pd_r})
 #define OP_HEIGHT(d)                                                                                                   \
     (&(const dims_axis){                                                                                               \
         .o = (d)->oh, .i = (d)->ih, .k = (d)->kh, .s = (d)->sh, .p = (d)->ph, .d = (d)->dh, .p_r = (d)->ph_r})
@@ -63,6 +66,8 @@ cnn_status op_check_whole_epilogue(const cnn_epilogue *e, cnn_dtype dtype, cnn_e
 
 /* Sizes that deduction would get wrong (output, padding) always stand; ic and oc where they are above 0. */
 void op_put_windows(char *text, const dims_axis *height, const dims_axis *width, int64_t ic, int64_t oc);
+/* With a depth, all of the three axes are written. */
+void op_put_axes(char *text, const dims_axis *depth, const dims_axis *height, const dims_axis *width);
 /* The right padding must be the one that makes the output exactly o. */
 cnn_status op_check_axis(char letter, const dims_axis *axis, cnn_error *err);
 cnn_status op_check_windows(const dims_axis *height, const dims_axis *width, cnn_error *err);

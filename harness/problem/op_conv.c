@@ -7,7 +7,7 @@ static dims_axis depth_of(const cnn_problem *p)
 {
     const cnn_conv_desc *d = &p->u.conv;
     if (p->op != CNN_OP_CONV3D) return (dims_axis){.o = 1, .i = 1, .k = 1, .s = 1};
-    return (dims_axis){.o = d->od, .i = d->id, .k = d->kd, .s = d->sd, .p = d->pd, .d = d->dd, .p_r = d->pd_r};
+    return *OP_DEPTH(d);
 }
 
 void op_put_conv(const desc_dims *d, const cnn_problem_defaults *defaults, cnn_problem *p)
@@ -50,8 +50,6 @@ static cnn_status parse(const char *text, const cnn_problem_defaults *defaults, 
 static void put_sizes(char *text, const cnn_problem *p)
 {
     const cnn_conv_desc *d = &p->u.conv;
-    const dims_axis depth = depth_of(p);
-    const dims_axis *const axes[] = {&depth, OP_HEIGHT(d), OP_WIDTH(d)};
     if (d->g != 1) op_put_number(text, "g", d->g);
     op_put_number(text, "mb", d->mb);
     if (p->op != CNN_OP_CONV3D) {
@@ -59,15 +57,7 @@ static void put_sizes(char *text, const cnn_problem *p)
         return;
     }
     op_put(text, "ic%lldoc%lld", (long long)d->ic, (long long)d->oc);
-    for (int i = 0; i < 3; i++) {
-        const char letter = "dhw"[i];
-        const dims_axis *a = axes[i];
-        op_put(text, "i%c%lldo%c%lldk%c%lld", letter, (long long)a->i, letter, (long long)a->o, letter,
-               (long long)a->k);
-        if (a->s != 1) op_put(text, "s%c%lld", letter, (long long)a->s);
-        op_put(text, "p%c%lld", letter, (long long)a->p);
-        if (a->d != 0) op_put(text, "d%c%lld", letter, (long long)a->d);
-    }
+    op_put_axes(text, OP_DEPTH(d), OP_HEIGHT(d), OP_WIDTH(d));
 }
 
 static void format(char *text, const cnn_problem *p)

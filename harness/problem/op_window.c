@@ -26,6 +26,20 @@ void op_put_windows(char *text, const dims_axis *h, const dims_axis *v, int64_t 
     }
 }
 
+void op_put_axes(char *text, const dims_axis *depth, const dims_axis *height, const dims_axis *width)
+{
+    const dims_axis *const axes[] = {depth, height, width};
+    for (int i = 0; i < 3; i++) {
+        const char letter = "dhw"[i];
+        const dims_axis *a = axes[i];
+        op_put(text, "i%c%lldo%c%lldk%c%lld", letter, (long long)a->i, letter, (long long)a->o, letter,
+               (long long)a->k);
+        if (a->s != 1) op_put(text, "s%c%lld", letter, (long long)a->s);
+        op_put(text, "p%c%lld", letter, (long long)a->p);
+        if (a->d != 0) op_put(text, "d%c%lld", letter, (long long)a->d);
+    }
+}
+
 cnn_status op_check_axis(char letter, const dims_axis *a, cnn_error *err)
 {
     const op_size sizes[] = {{"input size", a->i, 1}, {"output size", a->o, 1}, {"kernel size", a->k, 1},

@@ -10,6 +10,7 @@
  *              (an epilogue, of the same three, in front: relu:mb2ic20ih16oc8kh3, add+relu:..., add+leaky_relu=0.1:...;
  *              add: z, an array like y, is added)
  *   pool       max:mb2ic16ih8kh2sh2          (avg, avg_pad, global_avg; sizes deduced as for conv)
+ *   pool3d     max:mb2ic8id9kd3sd2pd1        (a cube, as of conv3d; a pool with these letters is one, too)
  *   act        leaky_relu=0.01:mb2ic20ih16   (a kind without =alpha takes its default)
  *   loss       mb100ic10
  *   dropout    0.2:mb2ic20ih16               (inference:mb2ic20ih16; options: 0.2,seed=7:mb2ic20ih16)

@@ -93,6 +93,7 @@ static void draw_kind(const fuzz_space *space, cnn_rng *rng, cnn_problem *p)
         p->u.fc.bias = !space->no_bias && !chance(rng, 4);
         break;
     case CNN_OP_POOL:
+    case CNN_OP_POOL3D:
         p->u.pool.kind = (cnn_pool_kind)rng_int(rng, 0, CNN_POOL_COUNT - 1);
         break;
     case CNN_OP_ACT:

@@ -31,6 +31,8 @@ static uint32_t fields_of(const cnn_problem *p, const fuzz_shape *shape)
         return mb | ic | oc | plane;
     case CNN_OP_POOL:
         return mb | ic | (p->u.pool.kind == CNN_POOL_GLOBAL_AVG ? plane : axes);
+    case CNN_OP_POOL3D:
+        return mb | ic | (p->u.pool.kind == CNN_POOL_GLOBAL_AVG ? plane | 1u << FUZZ_ID : axes | depth);
     case CNN_OP_LOSS:
         return mb | ic;
     case CNN_OP_CONCAT:
@@ -307,7 +309,7 @@ void fuzz_draw_shape(cnn_rng *rng, const cnn_problem *problem, double flops, boo
         draw_small(rng, shape);
         if (problem->op == CNN_OP_CONCAT) shape->v[FUZZ_G] = rng_int(rng, 1, CNN_MAX_INPUTS);
         if (problem->op == CNN_OP_OPTIMIZER) shape->v[FUZZ_ICG] *= rng_int(rng, 1, 80);
-        if (problem->op == CNN_OP_CONV3D) draw_axis(rng, shape->v + FUZZ_ID);
+        if (problem->op == CNN_OP_CONV3D || problem->op == CNN_OP_POOL3D) draw_axis(rng, shape->v + FUZZ_ID);
         if (problem->op == CNN_OP_LOSS && chance(rng, 8)) shape->v[FUZZ_ICG] *= rng_int(rng, 1, 40);
         const bool keep_channels = chance(rng, 2);
         pin(pins, problem, shape);

@@ -58,7 +58,8 @@ bool fuzz_tells(const cnn_problem *p, cnn_dir dir)
         return dropout_tells(&p->u.dropout);
     case CNN_OP_LOSS: /* a softmax of one class: p = 1, with a loss and a gradient of 0 */
         return p->u.loss.ic > 1 || p->u.loss.kind == CNN_LOSS_QUADRATIC;
-    case CNN_OP_POOL: /* dy / (ih * iw), in each pixel */
+    case CNN_OP_POOL:
+    case CNN_OP_POOL3D: /* dy / (ih * iw), in each pixel */
         return p->u.pool.kind != CNN_POOL_GLOBAL_AVG || dir == CNN_FWD || p->u.pool.mb * p->u.pool.ic > 1;
     default:
         return true;

@@ -61,7 +61,9 @@ double vf_terms(const cnn_problem *p, cnn_dir dir)
         const cnn_fc_desc *d = &p->u.fc;
         return dir == CNN_FWD ? (double)(d->ic * d->ih * d->iw) : (double)(dir == CNN_BWD_D ? d->oc : d->mb);
     }
-    return p->op == CNN_OP_POOL ? (double)(p->u.pool.kh * p->u.pool.kw) : 1.0;
+    if (!cnn_is_pool(p)) return 1.0;
+    const cnn_pool_desc pool = cnn_pool_with_depth(p);
+    return (double)(pool.kd * pool.kh * pool.kw);
 }
 
 /* As many products as an element can have at most: a kernel of 65,539 taps on an image of one pixel has one. Counting
@@ -171,7 +173,7 @@ static void fill_integers(const vf_case *c, const cnn_operand *o, double density
         return;
     }
     bool act = c->problem.op == CNN_OP_ACT && is(o, "x"), add = c->problem.op == CNN_OP_ADD;
-    bool max = c->problem.op == CNN_OP_POOL && c->problem.u.pool.kind == CNN_POOL_MAX && is(o, "x");
+    bool max = cnn_is_pool(&c->problem) && c->problem.u.pool.kind == CNN_POOL_MAX && is(o, "x");
     int64_t range = act                            ? 8
                     : cnn_is_weighted(&c->problem) ? 1023
                                                    : 4095; /* an activation gets zeros and its ceiling too */

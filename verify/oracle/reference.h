@@ -79,14 +79,14 @@ double vf_act_slope(const cnn_act_desc *d, double y);
 /* Where an activation's slope jumps: how many places, two at most. */
 int vf_act_kinks(const cnn_act_desc *d, double kinks[2]);
 /* Clears `v` in all windows whose maximum changes hands within `width`: how many elements were not 0. */
-int64_t vf_pool_mask(const cnn_pool_desc *d, const double *x, double width, double *v);
+int64_t vf_pool_mask(const cnn_problem *problem, const double *x, double width, double *v);
 /* How near a value comes to a kink, or the runner-up of a window to its maximum. What lies on a kink does not count,
  * nor do equal maxima: those are zeros behind a ReLU or dropout, which rounding does not move. */
 double vf_act_clearance(const cnn_act_desc *d, const double *x);
-double vf_pool_clearance(const cnn_pool_desc *d, const double *x);
+double vf_pool_clearance(const cnn_problem *problem, const double *x);
 /* Brings what lies within `width` of a kink (a ReLU's 0, two equal maxima) to its other side. */
 void vf_act_tilt(const cnn_act_desc *d, double *x, double width);
-void vf_pool_tilt(const cnn_pool_desc *d, double *x, double width);
+void vf_pool_tilt(const cnn_problem *problem, double *x, double width);
 
 /* One file an operation. */
 void vf_reference_conv(const vf_call *call);
@@ -101,6 +101,7 @@ void vf_reference_batchnorm(const vf_call *call);
 void vf_reference_optimizer(const vf_call *call);
 void vf_reference_deconv(const vf_call *call);
 static inline void vf_reference_conv3d(const vf_call *call) { vf_reference_conv(call); }
+static inline void vf_reference_pool3d(const vf_call *call) { vf_reference_pool(call); }
 
 /* reference_sums.c: sums of products, the inner loop of the reference convolution.
  *

@@ -277,7 +277,7 @@ double vf_pass_clearance(const vf_pass *pass)
         const cnn_problem *p = &pass->net->layers[l].problem;
         const double *x = read_at_kinks(pass, l, &size);
         if (x == NULL) continue;
-        const double near = p->op == CNN_OP_ACT ? vf_act_clearance(&p->u.act, x) : vf_pool_clearance(&p->u.pool, x);
+        const double near = p->op == CNN_OP_ACT ? vf_act_clearance(&p->u.act, x) : vf_pool_clearance(p, x);
         least = fmin(least, near / fmax(size, DBL_MIN));
     }
     return least;
@@ -292,7 +292,7 @@ void vf_pass_tilt(vf_pass *pass, double width)
         if (x == NULL) continue;
         const double most = fmax(width * size, DBL_MIN);
         if (p->op == CNN_OP_ACT) vf_act_tilt(&p->u.act, x, most);
-        if (p->op == CNN_OP_POOL) vf_pool_tilt(&p->u.pool, x, most);
+        if (p->op == CNN_OP_POOL) vf_pool_tilt(p, x, most);
     }
 }
 

@@ -50,6 +50,10 @@ static void list_fields(const cnn_problem *p, long double fields[FIELDS_MAX])
         FIELDS(m->kind, m->mb, m->ic, m->ih, m->iw, m->oh, m->ow, m->kh, m->kw, m->sh, m->sw, m->ph, m->pw, m->ph_r,
                m->pw_r, m->dh, m->dw);
         break;
+    case CNN_OP_POOL3D:
+        FIELDS(m->kind, m->mb, m->ic, m->ih, m->iw, m->oh, m->ow, m->kh, m->kw, m->sh, m->sw, m->ph, m->pw, m->ph_r,
+               m->pw_r, m->dh, m->dw, m->id, m->od, m->kd, m->sd, m->pd, m->pd_r, m->dd);
+        break;
     case CNN_OP_ACT:
         FIELDS(a->kind, a->alpha, a->mb, a->ic, a->ih, a->iw);
         break;
@@ -186,6 +190,10 @@ static void other_operations_come_back_from_their_text(void **state)
         {CNN_OP_POOL, "avg:mb2ic3ih7oh4kh3sh2ph1"},
         {CNN_OP_POOL, "avg_pad:mb1ic1iw9kw3sw2pw1"},
         {CNN_OP_POOL, "global_avg:mb2ic16ih8iw7"},
+        {CNN_OP_POOL3D, "max:mb2ic16id8kd2sd2"},
+        {CNN_OP_POOL3D, "avg:mb2ic3id7od4kd3sd2pd1ih6kh2iw5kw3"},
+        {CNN_OP_POOL3D, "max:mb2ic3id7kd2dd1ih6kh2sh2iw5kw3pw1"},
+        {CNN_OP_POOL3D, "global_avg:mb2ic16id3ih8iw7"},
         {CNN_OP_ACT, "leaky_relu=0.3:mb2ic20ih16"},
         {CNN_OP_ACT, "tanh:mb2ic3"},
         {CNN_OP_LOSS, "mb100ic10"},
