@@ -79,7 +79,12 @@ static void put_rows(const pairs_results *r, const piece *p, char *to)
     const char *from = p->from;
     const size_t row = (size_t)r->d->oc * p->size, width = (size_t)p->width * p->size;
     const size_t bytes = (size_t)r->channels * p->size;
-    for (int64_t i = 0; i < p->rows; i++, to += row, from += width) memcpy(to, from, bytes);
+    if (bytes == 32) /* with a constant it is a move */
+        for (int64_t i = 0; i < p->rows; i++, to += row, from += width) memcpy(to, from, 32);
+    else if (bytes == 128)
+        for (int64_t i = 0; i < p->rows; i++, to += row, from += width) memcpy(to, from, 128);
+    else
+        for (int64_t i = 0; i < p->rows; i++, to += row, from += width) memcpy(to, from, bytes);
 }
 
 static void put(const pairs_results *r, const piece *p, int64_t pixel)

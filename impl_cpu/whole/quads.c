@@ -1,0 +1,217 @@
+/* quads.c: direct convolution, and FC layers, on integers: channels in quads, which one instruction multiplies and
+ * adds.
+ *
+ * x stays bytes: u8, as s8 it becomes u8 by adding 128. Where it lies as the kernel reads it, it is read in place; else
+ * it is copied into the workspace: channels last, each group's padded to quads, and around the images the zero point.
+ * So no tap lies outside. Weights are put as many channels beside each other as two vectors have, for each quad. What x
+ * is too large by, the zero point and those 128, comes to the same for all pixels: a sum's start makes up for it.
+ * Then tiles: some pixels, of any image, by these channels; their results go to y by results.c. */
+#include "quads.h"
+
+#include <string.h>
+
+/* A problem of few pixels is cut by channels, too, into about so many tasks. */
+enum { QUADS_TASKS = 16, QUADS_ROWS = PAIRS_TILES * PAIRS_PIXELS };
+
+typedef struct quads_job {
+    cnn_conv_desc d;
+    const cnn_weighted_args *a;
+    bool in_place;
+    int64_t icp, channels;         /* of a group, padded; of a pixel */
+    int64_t height, pitch, image;  /* of the padded image: rows; bytes of one; of all */
+    int64_t panels, panel;         /* of a group; the bytes of one's weights, behind the starts of its sums */
+    int64_t pixels, chunk, chunks; /* of all images; of a task */
+    int64_t parts;                 /* of the panels, a task each */
+    int zero;                      /* what stands for 0 in x, once it is u8 */
+    const uint8_t *x;              /* in the workspace, or the caller's */
+    uint8_t *copy;
+    int8_t *w;
+    pairs_kernel put;
+    whole_quantizer q;
+} quads_job;
+
+static bool is_signed(const cnn_conv_desc *d) { return cnn_part_dtype(d->t.dtype, CNN_PART_FACTOR) == CNN_S8; }
+
+/* An FC layer whose x is in the order of w is one of channels only. */
+static cnn_conv_desc flat(const cnn_problem *problem)
+{
+    cnn_conv_desc d = whole_conv(problem);
+    if (problem->op != CNN_OP_FC || (d.t.layout == CNN_NHWC && d.ic > 1)) return d;
+    d.ic *= d.ih * d.iw;
+    d.ih = d.iw = d.kh = d.kw = 1;
+    d.t.layout = CNN_NHWC;
+    return d;
+}
+
+static quads_job job_of(const cnn_problem *problem)
+{
+    quads_job t = {.d = flat(problem)};
+    const cnn_conv_desc *d = &t.d;
+    const int64_t icg = d->ic / d->g, width = (d->ow - 1) * d->sw + (d->kw - 1) * (d->dw + 1) + 1;
+    t.icp = cpu_ceil_div(icg, 4) * 4;
+    t.channels = t.icp * d->g;
+    t.height = (d->oh - 1) * d->sh + (d->kh - 1) * (d->dh + 1) + 1;
+    t.in_place = d->t.layout == CNN_NHWC && t.icp == icg && !is_signed(d) && d->ph == 0 && d->pw == 0 &&
+                 t.height <= d->ih && width <= d->iw;
+    t.pitch = (t.in_place ? d->iw : width) * t.channels;
+    t.image = (t.in_place ? d->ih : t.height) * t.pitch;
+    t.panels = cpu_ceil_div(d->oc / d->g, QUADS_CHANNELS);
+    t.panel = QUADS_CHANNELS * (d->kh * d->kw * t.icp + (int64_t)sizeof(int32_t));
+    t.pixels = d->mb * d->oh * d->ow;
+    t.chunk = cpu_ceil_div(t.pixels, cpu_ceil_div(t.pixels, QUADS_ROWS));
+    t.chunks = cpu_ceil_div(t.pixels, t.chunk);
+    t.parts = cpu_clamp(cpu_ceil_div(QUADS_TASKS, d->g * t.chunks), 1, t.panels);
+    t.zero = d->quant.zero_x + (is_signed(d) ? 128 : 0);
+    t.put = pairs_avx512;
+    t.put.quantize = quads_vnni.quantize;
+    return t;
+}
+
+static void take(quads_job *t, cpu_arena *arena)
+{
+    if (!t->in_place) t->copy = cpu_take(arena, t->d.mb, t->image, 1);
+    t->w = cpu_take(arena, t->d.g * t->panels, t->panel, 1);
+}
+
+cnn_status quads_plan(const cnn_request *r, size_t *bytes, cnn_error *err)
+{
+    quads_job t = job_of(r->problem);
+    cpu_arena arena = {.base = NULL};
+    take(&t, &arena);
+    if (arena.overflow) return CNN_FAIL(err, CNN_OVERFLOW, "x with its padding has no 64-bit size");
+    *bytes = (size_t)arena.used;
+    return CNN_OK;
+}
+
+/* ---- x. */
+
+/* The pixels of a row, to where the first of them goes. */
+static void copy_pixels(const quads_job *t, int64_t n, int64_t h, int64_t pixels, uint8_t *to)
+{
+    const cnn_conv_desc *d = &t->d;
+    const int64_t icg = d->ic / d->g;
+    const bool nhwc = d->t.layout == CNN_NHWC;
+    const uint8_t change = is_signed(d) ? 0x80 : 0;
+    const uint8_t *from = (const uint8_t *)t->a->x + cnn_offset(d->t.layout, d->ic, d->ih, d->iw, n, 0, h, 0);
+    if (nhwc && t->icp == icg) { /* one run of channels */
+        quads_vnni.pixels(&(quads_pixels){from, 1, pixels * d->ic, 1, 0, change, to, 0});
+        return;
+    }
+    quads_pixels p = {from, pixels, icg, nhwc ? 1 : d->ih * d->iw, nhwc ? d->ic : 1, change, to, t->channels};
+    for (int64_t g = 0; g < d->g; g++, p.from += icg * p.next, p.to += t->icp)
+        (nhwc ? quads_vnni.pixels : quads_vnni.planes)(&p);
+}
+
+/* Task (n, row of the padded image). */
+static void copy_row(void *arg, int64_t task, int worker)
+{
+    const quads_job *t = arg;
+    const cnn_conv_desc *d = &t->d;
+    const int64_t width = t->pitch / t->channels;
+    const int64_t h = task % t->height - d->ph, left = cpu_min(d->pw, width);
+    const int64_t pixels = h < 0 || h >= d->ih ? 0 : cpu_min(d->iw, width - left), right = left + pixels;
+    uint8_t *to = t->copy + task * t->pitch;
+    (void)worker;
+    memset(to, t->zero, (size_t)(left * t->channels));
+    memset(to + right * t->channels, t->zero, (size_t)((width - right) * t->channels));
+    if (pixels > 0) copy_pixels(t, task / t->height, h, pixels, to + left * t->channels);
+}
+
+/* ---- The weights. */
+
+/* Task (group, panel). */
+static void pack_panel(void *arg, int64_t task, int worker)
+{
+    const quads_job *t = arg;
+    const cnn_conv_desc *d = &t->d;
+    const int64_t icg = d->ic / d->g, ocg = d->oc / d->g, taps = d->kh * d->kw;
+    const int64_t first = task % t->panels * QUADS_CHANNELS;
+    int8_t *panel = t->w + task * t->panel;
+    (void)worker;
+    quads_vnni.weights(&(quads_weights){.from = (const int8_t *)t->a->w + (task / t->panels * ocg + first) * icg * taps,
+                                        .channels = cpu_min(QUADS_CHANNELS, ocg - first),
+                                        .in = icg,
+                                        .taps = taps,
+                                        .flip = d->flip,
+                                        .zero = t->zero,
+                                        .w = panel + QUADS_CHANNELS * sizeof(int32_t),
+                                        .start = (int32_t *)(void *)panel});
+}
+
+/* ---- Tiles. */
+
+/* Where the pixels of a task read their first tap. */
+static void find_places(const quads_job *t, int64_t group, int64_t first, int64_t count, const uint8_t *x[QUADS_ROWS])
+{
+    const cnn_conv_desc *d = &t->d;
+    const int64_t down = d->sh * t->pitch, right = d->sw * t->channels;
+    int64_t n = first / (d->oh * d->ow), p = first / d->ow % d->oh, q = first % d->ow;
+    const uint8_t *row = t->x + n * t->image + p * down + group * t->icp;
+    for (int64_t i = 0; i < count; i++) {
+        x[i] = row + q * right;
+        if (++q < d->ow) continue;
+        q = 0;
+        if (++p == d->oh) p = 0, n++;
+        row = t->x + n * t->image + p * down + group * t->icp;
+    }
+}
+
+/* A panel by all pixels of a task, in tiles of about the same size. */
+static void multiply_panel(const quads_job *t, int64_t panel, int64_t count, const uint8_t *const x[QUADS_ROWS],
+                           int32_t *sums)
+{
+    const cnn_conv_desc *d = &t->d;
+    const int8_t *w = t->w + panel * t->panel;
+    const int64_t tiles = cpu_ceil_div(count, QUADS_PIXELS);
+    quads_tile tile = {.w = w + QUADS_CHANNELS * sizeof(int32_t),
+                       .start = (const int32_t *)(const void *)w,
+                       .kh = d->kh,
+                       .kw = d->kw,
+                       .quads = t->icp / 4,
+                       .down = (d->dh + 1) * t->pitch,
+                       .right = (d->dw + 1) * t->channels};
+    for (int64_t i = 0, first = 0; i < tiles; i++, first += tile.rows) {
+        tile.rows = count * (i + 1) / tiles - first;
+        memcpy(tile.x, x + first, (size_t)tile.rows * sizeof *x);
+        quads_vnni.product(&tile, sums + first * QUADS_CHANNELS);
+    }
+}
+
+/* Task (group, chunk of pixels, part of the panels): a panel after the other. */
+static void multiply(void *arg, int64_t task, int worker)
+{
+    const quads_job *t = arg;
+    const int64_t ocg = t->d.oc / t->d.g, part = task % t->parts, group = task / t->parts / t->chunks;
+    const int64_t first = task / t->parts % t->chunks * t->chunk, count = cpu_min(t->chunk, t->pixels - first);
+    const int64_t end = t->panels * (part + 1) / t->parts;
+    int32_t sums[PAIRS_ROWS * QUADS_CHANNELS];
+    const uint8_t *x[QUADS_ROWS];
+    pairs_results results = {&t->put, &t->d, t->a, &t->q, .first = first, .count = count, .sums = sums};
+    (void)worker;
+    find_places(t, group, first, count, x);
+    for (int64_t panel = t->panels * part / t->parts; panel < end; panel++) {
+        const int64_t channel = panel * QUADS_CHANNELS;
+        multiply_panel(t, group * t->panels + panel, count, x, sums);
+        results.channel = group * ocg + channel;
+        results.channels = cpu_min(QUADS_CHANNELS, ocg - channel);
+        pairs_put(&results);
+    }
+}
+
+void quads_run(const cpu_context *cpu, const cnn_plan *p, const cnn_weighted_args *a)
+{
+    quads_job t = job_of(&p->problem);
+    cpu_arena arena = {.base = a->workspace};
+    take(&t, &arena);
+    t.a = a;
+    t.q = whole_quantizer_of(&t.d, a->scale);
+    t.x = t.in_place ? a->x : t.copy;
+    if (!t.in_place) {
+        parallel_for(cpu->pool, t.d.mb * t.height, copy_row, &t);
+        cpu_phase(cpu, "copy");
+    }
+    parallel_for(cpu->pool, t.d.g * t.panels, pack_panel, &t);
+    cpu_phase(cpu, "weights");
+    parallel_for(cpu->pool, t.d.g * t.chunks * t.parts, multiply, &t);
+    cpu_phase(cpu, "multiply");
+}

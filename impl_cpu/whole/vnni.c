@@ -1,0 +1,279 @@
+/* vnni.c: the kernel of quads, for processors with AVX512_VNNI. */
+#include "impl_cpu/vector.h"
+#include "quads.h"
+
+#include <immintrin.h>
+#include <string.h>
+
+enum { LANES = 16 };
+
+/* ---- Tiles. */
+
+/* Of one text for each number of rows: with a constant one the sums are registers. 12 pixels by 2 vectors of channels:
+ * 24 sums, and each vector of weights is used twelve times; that hides both the loads and the latency of the products.
+ */
+INLINE void product_of(const quads_tile *t, int32_t *sums, int rows)
+{
+    const int8_t *w = t->w;
+    __m512i sum[QUADS_PIXELS][2];
+    UNROLL for (int r = 0; r < rows; r++)
+    {
+        sum[r][0] = _mm512_loadu_si512(t->start);
+        sum[r][1] = _mm512_loadu_si512(t->start + LANES);
+    }
+    for (int64_t i = 0; i < t->kh; i++)
+        for (int64_t j = 0; j < t->kw; j++) {
+            const int64_t tap = i * t->down + j * t->right, end = tap + 4 * t->quads;
+            for (int64_t c = tap; c < end; c += 4, w += 4 * QUADS_CHANNELS) {
+                const __m512i w0 = _mm512_loadu_si512(w), w1 = _mm512_loadu_si512(w + 4 * LANES);
+                UNROLL for (int r = 0; r < rows; r++)
+                {
+                    int32_t quad;
+                    memcpy(&quad, t->x[r] + c, sizeof quad);
+                    const __m512i x = _mm512_set1_epi32(quad);
+                    sum[r][0] = _mm512_dpbusd_epi32(sum[r][0], x, w0);
+                    sum[r][1] = _mm512_dpbusd_epi32(sum[r][1], x, w1);
+                }
+            }
+        }
+    UNROLL for (int r = 0; r < rows; r++)
+    {
+        _mm512_storeu_si512(sums + r * QUADS_CHANNELS, sum[r][0]);
+        _mm512_storeu_si512(sums + r * QUADS_CHANNELS + LANES, sum[r][1]);
+    }
+}
+
+#define EACH_COUNT(X) X(1) X(2) X(3) X(4) X(5) X(6) X(7) X(8) X(9) X(10) X(11) X(12)
+#define PRODUCT_OF(rows)                                                                                               \
+    APART(product_##rows)(const quads_tile *t, int32_t *sums) { product_of(t, sums, rows); }
+EACH_COUNT(PRODUCT_OF)
+
+static void product(const quads_tile *t, int32_t *sums)
+{
+#define ENTRY(rows) product_##rows,
+    static void (*const of[QUADS_PIXELS])(const quads_tile *, int32_t *) = {EACH_COUNT(ENTRY)};
+    of[t->rows - 1](t, sums);
+}
+
+/* ---- The weights. */
+
+/* Bytes [at, at + 64) of `size`; beyond them zeros. */
+INLINE __m512i load_part(const int8_t *from, int64_t at, int64_t size)
+{
+    if (at + 64 <= size) return _mm512_loadu_si512(from + at);
+    return at < size ? _mm512_maskz_loadu_epi8(~0ull >> (64 - (size - at)), from + at) : _mm512_setzero_si512();
+}
+
+/* 16 x 16 numbers of 32 bits: four rounds of interleaving row i with row i + 8. */
+INLINE void transpose(__m512i *v)
+{
+    const __m512i count = _mm512_set_epi32(7, 7, 6, 6, 5, 5, 4, 4, 3, 3, 2, 2, 1, 1, 0, 0);
+    const __m512i low = _mm512_mask_add_epi32(count, 0xaaaa, count, _mm512_set1_epi32(16));
+    const __m512i high = _mm512_add_epi32(low, _mm512_set1_epi32(8));
+    __m512i u[LANES];
+    UNROLL for (int round = 0; round < 4; round++)
+    {
+        UNROLL for (int i = 0; i < LANES; i++) u[i] = v[i];
+        UNROLL for (int i = 0; i < LANES / 2; i++)
+        {
+            v[2 * i] = _mm512_permutex2var_epi32(u[i], low, u[i + LANES / 2]);
+            v[2 * i + 1] = _mm512_permutex2var_epi32(u[i], high, u[i + LANES / 2]);
+        }
+    }
+}
+
+/* Bytes [at, at + 64) of 16 channels, fours[j]: number j of these fours of all channels. */
+static void load_fours(const quads_weights *p, int64_t first, int64_t at, __m512i *fours)
+{
+    const int64_t size = p->in * p->taps;
+    UNROLL for (int k = 0; k < LANES; k++) fours[k] =
+        first + k < p->channels ? load_part(p->from + (first + k) * size, at, size) : _mm512_setzero_si512();
+    transpose(fours);
+}
+
+/* Byte `from` of each four, at byte `to` of it; the others become zeros. */
+INLINE __m512i move_byte(__m512i fours, int from, int to)
+{
+    const __m512i own = _mm512_broadcast_i32x4(_mm_set_epi32(0x0c0c0c0c, 0x08080808, 0x04040404, 0));
+    const __m512i index = _mm512_add_epi8(own, _mm512_set1_epi8((char)from));
+    return _mm512_maskz_shuffle_epi8(0x1111111111111111ull << to, fours, index);
+}
+
+/* The quad of a tap, of fours that hold [channel of the quad][tap] of 16 lanes. */
+INLINE __m512i quad_of(const __m512i *fours, int64_t taps, int64_t tap)
+{
+    __m512i quad = _mm512_setzero_si512();
+    UNROLL for (int c = 0; c < 4; c++)
+    {
+        const int64_t byte = c * taps + tap;
+        quad = _mm512_or_si512(quad, move_byte(fours[byte / 4], (int)(byte % 4), c));
+    }
+    return quad;
+}
+
+/* Quads [q, q + count), which the fours have, of 16 channels from the first on; returns the sums of theirs. */
+static __m512i put_quads(const quads_weights *p, const __m512i *fours, int64_t first, int64_t q, int64_t count,
+                         __m512i sums)
+{
+    const int64_t quads = (p->in + 3) / 4, taps = p->taps;
+    const __m512i ones = _mm512_set1_epi8(1);
+    for (int64_t i = 0; i < count; i++)
+        for (int64_t tap = 0; tap < taps; tap++) {
+            const __m512i quad = taps == 1 ? fours[i] : quad_of(fours + i * taps, taps, tap);
+            const int64_t to = p->flip ? taps - 1 - tap : tap;
+            sums = _mm512_dpbusd_epi32(sums, ones, quad);
+            _mm512_storeu_si512(p->w + ((to * quads + q + i) * QUADS_CHANNELS + first) * 4, quad);
+        }
+    return sums;
+}
+
+/* A quad whose taps are too many for the fours: byte by byte. */
+static __m512i put_large_quad(const quads_weights *p, int64_t first, int64_t q, __m512i sums)
+{
+    const int64_t quads = (p->in + 3) / 4, taps = p->taps;
+    int8_t quad[4 * LANES] = {0};
+    for (int64_t tap = 0; tap < taps; tap++) {
+        const int64_t to = p->flip ? taps - 1 - tap : tap;
+        for (int64_t k = 0; k < LANES && first + k < p->channels; k++)
+            for (int64_t c = 0; c < 4 && 4 * q + c < p->in; c++)
+                quad[4 * k + c] = p->from[((first + k) * p->in + 4 * q + c) * taps + tap];
+        const __m512i all = _mm512_loadu_si512(quad);
+        sums = _mm512_dpbusd_epi32(sums, _mm512_set1_epi8(1), all);
+        _mm512_storeu_si512(p->w + ((to * quads + q) * QUADS_CHANNELS + first) * 4, all);
+    }
+    return sums;
+}
+
+static void weights(const quads_weights *p)
+{
+    enum { FOURS = 128 };
+    const int64_t quads = (p->in + 3) / 4, most = p->taps > FOURS ? 1 : FOURS / p->taps;
+    __m512i fours[FOURS];
+    for (int64_t first = 0; first < QUADS_CHANNELS; first += LANES) {
+        __m512i sums = _mm512_setzero_si512();
+        for (int64_t q = 0; q < quads; q += most) {
+            const int64_t count = cpu_min(most, quads - q);
+            if (p->taps > FOURS) {
+                sums = put_large_quad(p, first, q, sums);
+                continue;
+            }
+            for (int64_t i = 0; i < count * p->taps; i += LANES) load_fours(p, first, 4 * (q * p->taps + i), fours + i);
+            sums = put_quads(p, fours, first, q, count, sums);
+        }
+        _mm512_storeu_si512(p->start + first, _mm512_mullo_epi32(sums, _mm512_set1_epi32(-p->zero)));
+    }
+}
+
+/* ---- x. */
+
+/* The first `quads` of a vector's four. */
+INLINE void store_quads(uint8_t *to, __m128i v, int64_t quads)
+{
+    if (quads >= 4) {
+        _mm_storeu_si128((__m128i *)(void *)to, v);
+        return;
+    }
+    uint8_t bytes[16];
+    memcpy(bytes, &v, sizeof bytes);
+    if (quads & 2) memcpy(to, bytes, 8);
+    if (quads & 1) memcpy(to + (quads & 2) * 4, bytes + (quads & 2) * 4, 4);
+}
+
+static void pixels(const quads_pixels *p)
+{
+    const __m512i change = _mm512_set1_epi8((char)p->change);
+    for (int64_t v = 0; v < p->pixels; v++) {
+        const uint8_t *from = p->from + v * p->step;
+        uint8_t *to = p->to + v * p->channels;
+        int64_t c = 0;
+        for (; c + 64 <= p->in; c += 64)
+            _mm512_storeu_si512(to + c, _mm512_xor_si512(_mm512_loadu_si512(from + c), change));
+        for (; c < p->in; c += 16) {
+            const int64_t left = cpu_min(16, p->in - c);
+            const __m128i part = _mm_maskz_loadu_epi8((__mmask16)(0xffff >> (16 - left)), from + c);
+            store_quads(to + c, _mm_xor_si128(part, _mm512_castsi512_si128(change)), (left + 3) / 4);
+        }
+    }
+}
+
+/* 16 planes of 64 pixels: v[i], of each quarter of 16 pixels pixel i of all planes. */
+INLINE void turn_planes(__m512i *v)
+{
+    __m512i u[16];
+    UNROLL for (int round = 0; round < 4; round++)
+    {
+        UNROLL for (int i = 0; i < 16; i++) u[i] = v[i];
+        UNROLL for (int i = 0; i < 8; i++)
+        {
+            v[2 * i] = _mm512_unpacklo_epi8(u[i], u[i + 8]);
+            v[2 * i + 1] = _mm512_unpackhi_epi8(u[i], u[i + 8]);
+        }
+    }
+}
+
+static void planes(const quads_pixels *p)
+{
+    const __m512i change = _mm512_set1_epi8((char)p->change);
+    for (int64_t c = 0; c < p->in; c += 16)
+        for (int64_t i = 0; i < p->pixels; i += 64) {
+            const int64_t left = cpu_min(64, p->pixels - i), quads = (p->in - c + 3) / 4;
+            const __mmask64 mask = ~0ull >> (64 - left);
+            uint8_t *to = p->to + i * p->channels + c;
+            __m512i v[16];
+            UNROLL for (int k = 0; k < 16; k++)
+            {
+                const uint8_t *from = p->from + (c + k) * p->next + i;
+                v[k] = c + k < p->in ? _mm512_maskz_loadu_epi8(mask, from) : _mm512_setzero_si512();
+                v[k] = _mm512_xor_si512(v[k], change);
+            }
+            turn_planes(v);
+            const __m128i *turned = (const __m128i *)(const void *)v;
+            for (int64_t k = 0; k < left; k++) store_quads(to + k * p->channels, turned[k % 16 * 4 + k / 16], quads);
+        }
+}
+
+/* ---- Results. */
+
+/* whole_quantized() of a vector, saturated before it is rounded: what it saturates at are whole numbers. */
+INLINE void quantize_vector(const pairs_bytes *p, int64_t at, __m512i bias, __m512 scale, bool add, bool slope)
+{
+    const whole_quantizer *q = p->q;
+    const __m512 sum = _mm512_cvtepi32_ps(_mm512_add_epi32(_mm512_loadu_si512(p->sums + at), bias));
+    __m512 v = _mm512_mul_ps(sum, scale);
+    if (add) {
+        const __m128i z = _mm_loadu_si128((const __m128i *)(const void *)(p->z + at));
+        const __m512i whole = q->is_signed ? _mm512_cvtepi8_epi32(z) : _mm512_cvtepu8_epi32(z);
+        v = _mm512_fmadd_ps(sum, scale, _mm512_sub_ps(_mm512_cvtepi32_ps(whole), _mm512_set1_ps(q->zero)));
+    }
+    if (slope) {
+        const __mmask16 below = _mm512_cmp_ps_mask(v, _mm512_setzero_ps(), _CMP_LT_OQ);
+        v = _mm512_mask_mul_ps(v, below, v, _mm512_set1_ps(q->slope));
+    }
+    v = _mm512_max_ps(_mm512_set1_ps(q->least - q->zero), v);
+    v = _mm512_min_ps(_mm512_set1_ps(q->most - q->zero), v);
+    const __m512i result = _mm512_add_epi32(_mm512_cvtps_epi32(v), _mm512_set1_epi32((int32_t)q->zero));
+    _mm_storeu_si128((__m128i *)(void *)(p->to + at), _mm512_cvtepi32_epi8(result));
+}
+
+INLINE void quantize_rows(const pairs_bytes *p, bool add, bool slope)
+{
+    const __m512i b0 = _mm512_loadu_si512(p->bias), b1 = _mm512_loadu_si512(p->bias + LANES);
+    const __m512 s0 = _mm512_loadu_ps(p->scale), s1 = _mm512_loadu_ps(p->scale + LANES);
+    for (int64_t r = 0; r < p->rows; r++) {
+        quantize_vector(p, r * QUADS_CHANNELS, b0, s0, add, slope);
+        quantize_vector(p, r * QUADS_CHANNELS + LANES, b1, s1, add, slope);
+    }
+}
+
+/* With constants it has no branches, but for the type of z. */
+static void quantize(const pairs_bytes *p)
+{
+    if (p->q->add)
+        quantize_rows(p, true, p->q->sloped);
+    else if (p->q->sloped)
+        quantize_rows(p, false, true);
+    else
+        quantize_rows(p, false, false);
+}
+
+const quads_kernel quads_vnni = {product, weights, pixels, planes, quantize};
