@@ -156,24 +156,51 @@ static void find_places(const quads_job *t, int64_t group, int64_t first, int64_
     }
 }
 
-/* A panel by all pixels of a task, in tiles of about the same size. */
-static void multiply_panel(const quads_job *t, int64_t panel, int64_t count, const uint8_t *const x[QUADS_ROWS],
-                           int32_t *sums)
+/* Sums of a panel: where the first one goes, and how far it is from a pixel to the next. */
+typedef struct quads_sums {
+    int32_t *first;
+    int64_t pitch;
+    int32_t start[QUADS_CHANNELS];
+} quads_sums;
+
+/* Sums of s32 are results as they come, with the bias in their start, where whole vectors of channels lie beside each
+ * other. */
+static bool is_direct(const quads_job *t, int64_t channels)
+{
+    return t->d.t.layout == CNN_NHWC && channels == QUADS_CHANNELS && !t->q.any && t->a->beta == 0.0;
+}
+
+static quads_sums sums_of(const quads_job *t, const pairs_results *r, const int8_t *panel)
+{
+    quads_sums s = {r->sums, QUADS_CHANNELS, {0}};
+    memcpy(s.start, panel, sizeof s.start);
+    if (!is_direct(t, r->channels)) return s;
+    s.first = (int32_t *)t->a->y + r->first * t->d.oc + r->channel;
+    s.pitch = t->d.oc;
+    for (int64_t k = 0; k < QUADS_CHANNELS && t->a->b != NULL; k++)
+        s.start[k] = whole_result(s.start[k], (const int32_t *)t->a->b + r->channel + k, 0.0, NULL);
+    return s;
+}
+
+/* A panel by all pixels of a task, in tiles of about the same size. Taps that lie beside each other are one. */
+static void multiply_panel(const quads_job *t, const int8_t *panel, int64_t count, const uint8_t *const x[QUADS_ROWS],
+                           const quads_sums *sums)
 {
     const cnn_conv_desc *d = &t->d;
-    const int8_t *w = t->w + panel * t->panel;
-    const int64_t tiles = cpu_ceil_div(count, QUADS_PIXELS);
-    quads_tile tile = {.w = w + QUADS_CHANNELS * sizeof(int32_t),
-                       .start = (const int32_t *)(const void *)w,
+    const int64_t tiles = cpu_ceil_div(count, QUADS_PIXELS), right = (d->dw + 1) * t->channels;
+    const int64_t beside = right == t->icp ? d->kw : 1;
+    quads_tile tile = {.w = panel + QUADS_CHANNELS * sizeof(int32_t),
+                       .start = sums->start,
                        .kh = d->kh,
-                       .kw = d->kw,
-                       .quads = t->icp / 4,
+                       .kw = d->kw / beside,
+                       .quads = t->icp / 4 * beside,
                        .down = (d->dh + 1) * t->pitch,
-                       .right = (d->dw + 1) * t->channels};
+                       .right = right,
+                       .pitch = sums->pitch};
     for (int64_t i = 0, first = 0; i < tiles; i++, first += tile.rows) {
         tile.rows = count * (i + 1) / tiles - first;
         memcpy(tile.x, x + first, (size_t)tile.rows * sizeof *x);
-        quads_vnni.product(&tile, sums + first * QUADS_CHANNELS);
+        quads_vnni.product(&tile, sums->first + first * sums->pitch);
     }
 }
 
@@ -184,17 +211,18 @@ static void multiply(void *arg, int64_t task, int worker)
     const int64_t ocg = t->d.oc / t->d.g, part = task % t->parts, group = task / t->parts / t->chunks;
     const int64_t first = task / t->parts % t->chunks * t->chunk, count = cpu_min(t->chunk, t->pixels - first);
     const int64_t end = t->panels * (part + 1) / t->parts;
-    int32_t sums[PAIRS_ROWS * QUADS_CHANNELS];
+    int32_t own[PAIRS_ROWS * QUADS_CHANNELS];
     const uint8_t *x[QUADS_ROWS];
-    pairs_results results = {&t->put, &t->d, t->a, &t->q, .first = first, .count = count, .sums = sums};
+    pairs_results results = {&t->put, &t->d, t->a, &t->q, .first = first, .count = count, .sums = own};
     (void)worker;
     find_places(t, group, first, count, x);
-    for (int64_t panel = t->panels * part / t->parts; panel < end; panel++) {
-        const int64_t channel = panel * QUADS_CHANNELS;
-        multiply_panel(t, group * t->panels + panel, count, x, sums);
-        results.channel = group * ocg + channel;
-        results.channels = cpu_min(QUADS_CHANNELS, ocg - channel);
-        pairs_put(&results);
+    for (int64_t i = t->panels * part / t->parts; i < end; i++) {
+        const int8_t *panel = t->w + (group * t->panels + i) * t->panel;
+        results.channel = group * ocg + i * QUADS_CHANNELS;
+        results.channels = cpu_min(QUADS_CHANNELS, ocg - i * QUADS_CHANNELS);
+        const quads_sums sums = sums_of(t, &results, panel);
+        multiply_panel(t, panel, count, x, &sums);
+        if (sums.first == own) pairs_put(&results);
     }
 }
 

@@ -15,6 +15,7 @@ typedef struct quads_tile {
     const int8_t *w;
     const int32_t *start; /* [QUADS_CHANNELS] */
     int64_t rows, kh, kw, quads, down, right;
+    int64_t pitch; /* from a pixel's sums to the next one's */
 } quads_tile;
 
 /* The weights of up to QUADS_CHANNELS channels, [channels][in][taps], become w and start of a tile. Beyond the
@@ -41,7 +42,7 @@ typedef struct quads_pixels {
 } quads_pixels;
 
 typedef struct quads_kernel {
-    void (*product)(const quads_tile *, int32_t *sums); /* sums[rows][QUADS_CHANNELS] */
+    void (*product)(const quads_tile *, int32_t *sums); /* sums[r * pitch + channel] */
     void (*weights)(const quads_weights *);
     void (*pixels)(const quads_pixels *);
     void (*planes)(const quads_pixels *); /* where step is 1 */

@@ -44,7 +44,7 @@ static void gather_residual(const pairs_results *r, uint8_t *to)
     }
 }
 
-static void quantize(const pairs_results *r, uint8_t *to)
+static void quantize(const pairs_results *r, uint8_t *to, int64_t pitch)
 {
     int32_t bias[PAIRS_CHANNELS_MOST] = {0};
     float scale[PAIRS_CHANNELS_MOST] = {0};
@@ -54,8 +54,8 @@ static void quantize(const pairs_results *r, uint8_t *to)
         if (r->a->b != NULL) bias[k] = ((const int32_t *)r->a->b)[r->channel + k];
     }
     if (r->q->add) gather_residual(r, z);
-    r->kernel->quantize(
-        &(pairs_bytes){.q = r->q, .sums = r->sums, .bias = bias, .scale = scale, .z = z, .rows = r->count, .to = to});
+    r->kernel->quantize(&(pairs_bytes){
+        .q = r->q, .sums = r->sums, .bias = bias, .scale = scale, .z = z, .rows = r->count, .to = to, .pitch = pitch});
 }
 
 /* Rows of pixels that follow each other in an image, [rows][width], of elements of `size` bytes. */
@@ -79,12 +79,7 @@ static void put_rows(const pairs_results *r, const piece *p, char *to)
     const char *from = p->from;
     const size_t row = (size_t)r->d->oc * p->size, width = (size_t)p->width * p->size;
     const size_t bytes = (size_t)r->channels * p->size;
-    if (bytes == 32) /* with a constant it is a move */
-        for (int64_t i = 0; i < p->rows; i++, to += row, from += width) memcpy(to, from, 32);
-    else if (bytes == 128)
-        for (int64_t i = 0; i < p->rows; i++, to += row, from += width) memcpy(to, from, 128);
-    else
-        for (int64_t i = 0; i < p->rows; i++, to += row, from += width) memcpy(to, from, bytes);
+    for (int64_t i = 0; i < p->rows; i++, to += row, from += width) memcpy(to, from, bytes);
 }
 
 static void put(const pairs_results *r, const piece *p, int64_t pixel)
@@ -108,8 +103,12 @@ void pairs_put(const pairs_results *r)
 {
     uint8_t bytes[PAIRS_ROWS * PAIRS_CHANNELS_MOST];
     piece p = {r->sums, r->kernel->channels, 0, sizeof *r->sums};
+    if (r->q->any && r->d->t.layout == CNN_NHWC && r->channels == r->kernel->channels) { /* where they belong */
+        quantize(r, (uint8_t *)r->a->y + place(r, r->first), r->d->oc);
+        return;
+    }
     if (r->q->any) {
-        quantize(r, bytes);
+        quantize(r, bytes, r->kernel->channels);
         p = (piece){bytes, r->kernel->channels, 0, sizeof *bytes};
     } else if (r->a->b != NULL)
         add_bias(r);

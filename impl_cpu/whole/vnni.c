@@ -38,8 +38,8 @@ INLINE void product_of(const quads_tile *t, int32_t *sums, int rows)
         }
     UNROLL for (int r = 0; r < rows; r++)
     {
-        _mm512_storeu_si512(sums + r * QUADS_CHANNELS, sum[r][0]);
-        _mm512_storeu_si512(sums + r * QUADS_CHANNELS + LANES, sum[r][1]);
+        _mm512_storeu_si512(sums + r * t->pitch, sum[r][0]);
+        _mm512_storeu_si512(sums + r * t->pitch + LANES, sum[r][1]);
     }
 }
 
@@ -234,42 +234,57 @@ static void planes(const quads_pixels *p)
 
 /* ---- Results. */
 
-/* whole_quantized() of a vector, saturated before it is rounded: what it saturates at are whole numbers. */
-INLINE void quantize_vector(const pairs_bytes *p, int64_t at, __m512i bias, __m512 scale, bool add, bool slope)
+/* whole_quantizer's numbers, as vectors. What results saturate at, less the zero point of y: whole numbers, so that
+ * they saturate before they are rounded. */
+typedef struct quantizer {
+    __m512 zero_z, least, most, slope;
+    __m512i zero;
+    bool is_signed;
+} quantizer;
+
+/* whole_quantized() of a vector. */
+INLINE __m128i quantized(const quantizer *q, __m512i sums, __m512 scale, const uint8_t *z, bool add, bool slope)
 {
-    const whole_quantizer *q = p->q;
-    const __m512 sum = _mm512_cvtepi32_ps(_mm512_add_epi32(_mm512_loadu_si512(p->sums + at), bias));
+    const __m512 sum = _mm512_cvtepi32_ps(sums);
     __m512 v = _mm512_mul_ps(sum, scale);
     if (add) {
-        const __m128i z = _mm_loadu_si128((const __m128i *)(const void *)(p->z + at));
-        const __m512i whole = q->is_signed ? _mm512_cvtepi8_epi32(z) : _mm512_cvtepu8_epi32(z);
-        v = _mm512_fmadd_ps(sum, scale, _mm512_sub_ps(_mm512_cvtepi32_ps(whole), _mm512_set1_ps(q->zero)));
+        const __m128i bytes = _mm_loadu_si128((const __m128i *)(const void *)z);
+        const __m512i whole = q->is_signed ? _mm512_cvtepi8_epi32(bytes) : _mm512_cvtepu8_epi32(bytes);
+        v = _mm512_fmadd_ps(sum, scale, _mm512_sub_ps(_mm512_cvtepi32_ps(whole), q->zero_z));
     }
-    if (slope) {
-        const __mmask16 below = _mm512_cmp_ps_mask(v, _mm512_setzero_ps(), _CMP_LT_OQ);
-        v = _mm512_mask_mul_ps(v, below, v, _mm512_set1_ps(q->slope));
-    }
-    v = _mm512_max_ps(_mm512_set1_ps(q->least - q->zero), v);
-    v = _mm512_min_ps(_mm512_set1_ps(q->most - q->zero), v);
-    const __m512i result = _mm512_add_epi32(_mm512_cvtps_epi32(v), _mm512_set1_epi32((int32_t)q->zero));
-    _mm_storeu_si128((__m128i *)(void *)(p->to + at), _mm512_cvtepi32_epi8(result));
+    if (slope) v = _mm512_mask_mul_ps(v, _mm512_cmp_ps_mask(v, _mm512_setzero_ps(), _CMP_LT_OQ), v, q->slope);
+    v = _mm512_min_ps(q->most, _mm512_max_ps(q->least, v));
+    return _mm512_cvtepi32_epi8(_mm512_add_epi32(_mm512_cvtps_epi32(v), q->zero));
 }
 
+/* With constants it has no branches, but for the type of z. What it writes may be anything: so all is read before. */
 INLINE void quantize_rows(const pairs_bytes *p, bool add, bool slope)
 {
+    const whole_quantizer *from = p->q;
+    const quantizer q = {
+        _mm512_set1_ps(from->zero),  _mm512_set1_ps(from->least - from->zero), _mm512_set1_ps(from->most - from->zero),
+        _mm512_set1_ps(from->slope), _mm512_set1_epi32((int32_t)from->zero),   from->is_signed};
     const __m512i b0 = _mm512_loadu_si512(p->bias), b1 = _mm512_loadu_si512(p->bias + LANES);
     const __m512 s0 = _mm512_loadu_ps(p->scale), s1 = _mm512_loadu_ps(p->scale + LANES);
-    for (int64_t r = 0; r < p->rows; r++) {
-        quantize_vector(p, r * QUADS_CHANNELS, b0, s0, add, slope);
-        quantize_vector(p, r * QUADS_CHANNELS + LANES, b1, s1, add, slope);
+    const int32_t *sums = p->sums, *const end = sums + p->rows * QUADS_CHANNELS;
+    const uint8_t *z = p->z;
+    const int64_t pitch = p->pitch;
+    uint8_t *to = p->to;
+    for (; sums < end; sums += QUADS_CHANNELS, z += QUADS_CHANNELS, to += pitch) {
+        const __m512i v0 = _mm512_add_epi32(_mm512_loadu_si512(sums), b0);
+        const __m512i v1 = _mm512_add_epi32(_mm512_loadu_si512(sums + LANES), b1);
+        const __m128i first = quantized(&q, v0, s0, z, add, slope);
+        const __m128i second = quantized(&q, v1, s1, z + LANES, add, slope);
+        _mm256_storeu_si256((__m256i *)(void *)to, _mm256_set_m128i(second, first));
     }
 }
 
-/* With constants it has no branches, but for the type of z. */
 static void quantize(const pairs_bytes *p)
 {
-    if (p->q->add)
-        quantize_rows(p, true, p->q->sloped);
+    if (p->q->add && p->q->sloped)
+        quantize_rows(p, true, true);
+    else if (p->q->add)
+        quantize_rows(p, true, false);
     else if (p->q->sloped)
         quantize_rows(p, false, true);
     else
