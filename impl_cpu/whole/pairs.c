@@ -42,7 +42,7 @@ static pairs_job job_of(const cpu_context *cpu, const cnn_problem *problem)
     return t;
 }
 
-/* Bytes in quads (quads.c): the knob says never, where the processor can multiply them, or nowhere else. */
+/* Whether the kernel for bytes (quads.c) is to take a problem, which this one's gate has let through. */
 static bool by_quads(const cpu_context *cpu, int64_t knob)
 {
     return knob != 0 && cpu->isa == CPU_ISA_AVX512 && cpu_has_vnni();
@@ -67,7 +67,7 @@ static cnn_status plan(const cpu_context *cpu, const cnn_request *r, void **stat
             (long long)t.height, (long long)t.width, most);
     const int64_t knob = r->knobs[CPU_KNOB_VNNI];
 #if defined(__x86_64__)
-    if (by_quads(cpu, knob)) return quads_plan(r, bytes, err);
+    if (by_quads(cpu, knob)) return quads_plan(cpu, r, bytes, err);
 #endif
     if (knob == 2) return CNN_FAIL(err, CNN_UNSUPPORTED, "cpu.vnni=2: AVX512_VNNI is not there, or not to be used");
     cpu_take(&arena, d->mb * t.height, t.width * t.channels, sizeof(int16_t));

@@ -10,27 +10,10 @@
 
 #include <string.h>
 
+_Static_assert(QUADS_ROWS <= PAIRS_TILES * PAIRS_PIXELS && QUADS_CHANNELS <= PAIRS_CHANNELS_MOST, "results.c has room");
+
 /* A problem of few pixels is cut by channels, too, into about so many tasks. */
-enum { QUADS_TASKS = 16, QUADS_ROWS = PAIRS_TILES * PAIRS_PIXELS };
-
-typedef struct quads_job {
-    cnn_conv_desc d;
-    const cnn_weighted_args *a;
-    bool in_place;
-    int64_t icp, channels;         /* of a group, padded; of a pixel */
-    int64_t height, pitch, image;  /* of the padded image: rows; bytes of one; of all */
-    int64_t panels, panel;         /* of a group; the bytes of one's weights, behind the starts of its sums */
-    int64_t pixels, chunk, chunks; /* of all images; of a task */
-    int64_t parts;                 /* of the panels, a task each */
-    int zero;                      /* what stands for 0 in x, once it is u8 */
-    const uint8_t *x;              /* in the workspace, or the caller's */
-    uint8_t *copy;
-    int8_t *w;
-    pairs_kernel put;
-    whole_quantizer q;
-} quads_job;
-
-static bool is_signed(const cnn_conv_desc *d) { return cnn_part_dtype(d->t.dtype, CNN_PART_FACTOR) == CNN_S8; }
+enum { QUADS_TASKS = 16 };
 
 /* An FC layer whose x is in the order of w is one of channels only. */
 static cnn_conv_desc flat(const cnn_problem *problem)
@@ -43,6 +26,13 @@ static cnn_conv_desc flat(const cnn_problem *problem)
     return d;
 }
 
+/* Whether every pixel of x is read by one of y, in the same place: a chunk of x is then copied when it is needed. */
+static bool is_pointwise(const cnn_conv_desc *d)
+{
+    return d->kh == 1 && d->kw == 1 && d->sh == 1 && d->sw == 1 && d->ph == 0 && d->pw == 0 && d->oh == d->ih &&
+           d->ow == d->iw;
+}
+
 static quads_job job_of(const cnn_problem *problem)
 {
     quads_job t = {.d = flat(problem)};
@@ -51,70 +41,40 @@ static quads_job job_of(const cnn_problem *problem)
     t.icp = cpu_ceil_div(icg, 4) * 4;
     t.channels = t.icp * d->g;
     t.height = (d->oh - 1) * d->sh + (d->kh - 1) * (d->dh + 1) + 1;
-    t.in_place = d->t.layout == CNN_NHWC && t.icp == icg && !is_signed(d) && d->ph == 0 && d->pw == 0 &&
+    t.in_place = d->t.layout == CNN_NHWC && t.icp == icg && !quads_signed(d) && d->ph == 0 && d->pw == 0 &&
                  t.height <= d->ih && width <= d->iw;
     t.pitch = (t.in_place ? d->iw : width) * t.channels;
-    t.image = (t.in_place ? d->ih : t.height) * t.pitch;
+    if (t.in_place) t.height = d->ih;
     t.panels = cpu_ceil_div(d->oc / d->g, QUADS_CHANNELS);
     t.panel = QUADS_CHANNELS * (d->kh * d->kw * t.icp + (int64_t)sizeof(int32_t));
     t.pixels = d->mb * d->oh * d->ow;
     t.chunk = cpu_ceil_div(t.pixels, cpu_ceil_div(t.pixels, QUADS_ROWS));
     t.chunks = cpu_ceil_div(t.pixels, t.chunk);
     t.parts = cpu_clamp(cpu_ceil_div(QUADS_TASKS, d->g * t.chunks), 1, t.panels);
-    t.zero = d->quant.zero_x + (is_signed(d) ? 128 : 0);
+    t.at_once = !t.in_place && t.parts == 1 && is_pointwise(d);
+    t.zero = d->quant.zero_x + (quads_signed(d) ? 128 : 0);
     t.put = pairs_avx512;
     t.put.quantize = quads_vnni.quantize;
     return t;
 }
 
-static void take(quads_job *t, cpu_arena *arena)
+static void take(quads_job *t, const cpu_context *cpu, cpu_arena *arena)
 {
-    if (!t->in_place) t->copy = cpu_take(arena, t->d.mb, t->image, 1);
+    if (t->at_once)
+        t->copy = cpu_take(arena, cpu->threads, t->chunk * t->icp, 1);
+    else if (!t->in_place)
+        t->copy = cpu_take(arena, t->d.mb * t->height, t->pitch, 1);
     t->w = cpu_take(arena, t->d.g * t->panels, t->panel, 1);
 }
 
-cnn_status quads_plan(const cnn_request *r, size_t *bytes, cnn_error *err)
+cnn_status quads_plan(const cpu_context *cpu, const cnn_request *r, size_t *bytes, cnn_error *err)
 {
     quads_job t = job_of(r->problem);
     cpu_arena arena = {.base = NULL};
-    take(&t, &arena);
+    take(&t, cpu, &arena);
     if (arena.overflow) return CNN_FAIL(err, CNN_OVERFLOW, "x with its padding has no 64-bit size");
     *bytes = (size_t)arena.used;
     return CNN_OK;
-}
-
-/* ---- x. */
-
-/* The pixels of a row, to where the first of them goes. */
-static void copy_pixels(const quads_job *t, int64_t n, int64_t h, int64_t pixels, uint8_t *to)
-{
-    const cnn_conv_desc *d = &t->d;
-    const int64_t icg = d->ic / d->g;
-    const bool nhwc = d->t.layout == CNN_NHWC;
-    const uint8_t change = is_signed(d) ? 0x80 : 0;
-    const uint8_t *from = (const uint8_t *)t->a->x + cnn_offset(d->t.layout, d->ic, d->ih, d->iw, n, 0, h, 0);
-    if (nhwc && t->icp == icg) { /* one run of channels */
-        quads_vnni.pixels(&(quads_pixels){from, 1, pixels * d->ic, 1, 0, change, to, 0});
-        return;
-    }
-    quads_pixels p = {from, pixels, icg, nhwc ? 1 : d->ih * d->iw, nhwc ? d->ic : 1, change, to, t->channels};
-    for (int64_t g = 0; g < d->g; g++, p.from += icg * p.next, p.to += t->icp)
-        (nhwc ? quads_vnni.pixels : quads_vnni.planes)(&p);
-}
-
-/* Task (n, row of the padded image). */
-static void copy_row(void *arg, int64_t task, int worker)
-{
-    const quads_job *t = arg;
-    const cnn_conv_desc *d = &t->d;
-    const int64_t width = t->pitch / t->channels;
-    const int64_t h = task % t->height - d->ph, left = cpu_min(d->pw, width);
-    const int64_t pixels = h < 0 || h >= d->ih ? 0 : cpu_min(d->iw, width - left), right = left + pixels;
-    uint8_t *to = t->copy + task * t->pitch;
-    (void)worker;
-    memset(to, t->zero, (size_t)(left * t->channels));
-    memset(to + right * t->channels, t->zero, (size_t)((width - right) * t->channels));
-    if (pixels > 0) copy_pixels(t, task / t->height, h, pixels, to + left * t->channels);
 }
 
 /* ---- The weights. */
@@ -139,22 +99,6 @@ static void pack_panel(void *arg, int64_t task, int worker)
 }
 
 /* ---- Tiles. */
-
-/* Where the pixels of a task read their first tap. */
-static void find_places(const quads_job *t, int64_t group, int64_t first, int64_t count, const uint8_t *x[QUADS_ROWS])
-{
-    const cnn_conv_desc *d = &t->d;
-    const int64_t down = d->sh * t->pitch, right = d->sw * t->channels;
-    int64_t n = first / (d->oh * d->ow), p = first / d->ow % d->oh, q = first % d->ow;
-    const uint8_t *row = t->x + n * t->image + p * down + group * t->icp;
-    for (int64_t i = 0; i < count; i++) {
-        x[i] = row + q * right;
-        if (++q < d->ow) continue;
-        q = 0;
-        if (++p == d->oh) p = 0, n++;
-        row = t->x + n * t->image + p * down + group * t->icp;
-    }
-}
 
 /* Sums of a panel: where the first one goes, and how far it is from a pixel to the next. */
 typedef struct quads_sums {
@@ -214,8 +158,10 @@ static void multiply(void *arg, int64_t task, int worker)
     int32_t own[PAIRS_ROWS * QUADS_CHANNELS];
     const uint8_t *x[QUADS_ROWS];
     pairs_results results = {&t->put, &t->d, t->a, &t->q, .first = first, .count = count, .sums = own};
-    (void)worker;
-    find_places(t, group, first, count, x);
+    if (t->at_once)
+        quads_copy_chunk(t, group, first, count, t->copy + worker * t->chunk * t->icp, x);
+    else
+        quads_find(t, group, first, count, x);
     for (int64_t i = t->panels * part / t->parts; i < end; i++) {
         const int8_t *panel = t->w + (group * t->panels + i) * t->panel;
         results.channel = group * ocg + i * QUADS_CHANNELS;
@@ -230,12 +176,12 @@ void quads_run(const cpu_context *cpu, const cnn_plan *p, const cnn_weighted_arg
 {
     quads_job t = job_of(&p->problem);
     cpu_arena arena = {.base = a->workspace};
-    take(&t, &arena);
+    take(&t, cpu, &arena);
     t.a = a;
     t.q = whole_quantizer_of(&t.d, a->scale);
     t.x = t.in_place ? a->x : t.copy;
-    if (!t.in_place) {
-        parallel_for(cpu->pool, t.d.mb * t.height, copy_row, &t);
+    if (!t.in_place && !t.at_once) {
+        parallel_for(cpu->pool, t.d.mb * t.height, quads_copy_row, &t);
         cpu_phase(cpu, "copy");
     }
     parallel_for(cpu->pool, t.d.g * t.panels, pack_panel, &t);
