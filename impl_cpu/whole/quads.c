@@ -10,7 +10,8 @@
 
 #include <string.h>
 
-_Static_assert(QUADS_ROWS <= PAIRS_TILES * PAIRS_PIXELS && QUADS_CHANNELS <= PAIRS_CHANNELS_MOST, "results.c has room");
+_Static_assert(QUADS_ROWS <= (int)PAIRS_TILES * (int)PAIRS_PIXELS && QUADS_CHANNELS <= (int)PAIRS_CHANNELS_MOST,
+               "results.c has room");
 
 /* A problem of few pixels is cut by channels, too, into about so many tasks. */
 enum { QUADS_TASKS = 16 };
