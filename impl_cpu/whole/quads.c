@@ -10,6 +10,8 @@
 
 #include <string.h>
 
+#if defined(__x86_64__) /* the kernel is for no other */
+
 _Static_assert(QUADS_ROWS <= (int)PAIRS_TILES * (int)PAIRS_PIXELS && QUADS_CHANNELS <= (int)PAIRS_CHANNELS_MOST,
                "results.c has room");
 
@@ -190,3 +192,5 @@ void quads_run(const cpu_context *cpu, const cnn_plan *p, const cnn_weighted_arg
     parallel_for(cpu->pool, t.d.g * t.chunks * t.parts, multiply, &t);
     cpu_phase(cpu, "multiply");
 }
+
+#endif

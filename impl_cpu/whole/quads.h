@@ -31,8 +31,8 @@ typedef struct quads_weights {
 } quads_weights;
 
 /* A row of pixels, of one group's channels, as u8: each bit of `change` is turned. Channel c of pixel v lies at
- * from[c * next + v * step], where `next` or `step` is 1, and comes to to[v * channels + c]; behind the last of them
- * zeros fill the quad. */
+ * from[c * next + v * step], where `next` or `step` is 1, and comes to to[v * channels + c]. What fills the last quad
+ * is of no matter: its weights are zeros. */
 typedef struct quads_pixels {
     const uint8_t *from;
     int64_t pixels, in, next, step;

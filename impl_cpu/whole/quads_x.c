@@ -3,6 +3,8 @@
 
 #include <string.h>
 
+#if defined(__x86_64__) /* the kernel is for no other */
+
 /* Pixels of image n from number `first` on, of groups [group, group + groups), to where the first of them goes. */
 static void copy_pixels(const quads_job *t, int64_t n, int64_t first, int64_t pixels, int64_t group, int64_t groups,
                         uint8_t *to)
@@ -68,3 +70,5 @@ void quads_copy_chunk(const quads_job *t, int64_t group, int64_t first, int64_t 
     }
     for (int64_t i = 0; i < count; i++) x[i] = to + i * t->icp;
 }
+
+#endif

@@ -2,8 +2,10 @@
 #include "impl_cpu/vector.h"
 #include "quads.h"
 
-#include <immintrin.h>
 #include <string.h>
+
+#if defined(__x86_64__)
+#include <immintrin.h>
 
 enum { LANES = 16 };
 
@@ -115,3 +117,5 @@ static void quantize(const pairs_bytes *p)
 }
 
 const quads_kernel quads_vnni = {product, vnni_weights, vnni_pixels, vnni_planes, quantize};
+
+#endif

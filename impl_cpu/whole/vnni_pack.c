@@ -2,8 +2,10 @@
 #include "impl_cpu/vector.h"
 #include "quads.h"
 
-#include <immintrin.h>
 #include <string.h>
+
+#if defined(__x86_64__)
+#include <immintrin.h>
 
 enum { LANES = 16 };
 
@@ -38,8 +40,11 @@ INLINE void transpose(__m512i *v)
 static void load_fours(const quads_weights *p, int64_t first, int64_t at, __m512i *fours)
 {
     const int64_t size = p->in * p->taps;
-    UNROLL for (int k = 0; k < LANES; k++) fours[k] =
-        first + k < p->channels ? load_part(p->from + (first + k) * size, at, size) : _mm512_setzero_si512();
+    UNROLL for (int k = 0; k < LANES; k++)
+    {
+        const int64_t channel = first + k;
+        fours[k] = channel < p->channels ? load_part(p->from + channel * size, at, size) : _mm512_setzero_si512();
+    }
     transpose(fours);
 }
 
@@ -184,3 +189,5 @@ void vnni_planes(const quads_pixels *p)
             for (int64_t k = 0; k < left; k++) store_quads(to + k * p->channels, turned[k % 16 * 4 + k / 16], quads);
         }
 }
+
+#endif
