@@ -57,7 +57,7 @@ static quads_job job_of(const cnn_problem *problem)
     t.at_once = !t.in_place && t.parts == 1 && is_pointwise(d);
     t.zero = d->quant.zero_x + (quads_signed(d) ? 128 : 0);
     t.put = pairs_avx512;
-    t.put.quantize = quads_vnni.quantize;
+    t.put.quantize = vnni_quantize;
     return t;
 }
 
@@ -91,14 +91,14 @@ static void pack_panel(void *arg, int64_t task, int worker)
     const int64_t first = task % t->panels * QUADS_CHANNELS;
     int8_t *panel = t->w + task * t->panel;
     (void)worker;
-    quads_vnni.weights(&(quads_weights){.from = (const int8_t *)t->a->w + (task / t->panels * ocg + first) * icg * taps,
-                                        .channels = cpu_min(QUADS_CHANNELS, ocg - first),
-                                        .in = icg,
-                                        .taps = taps,
-                                        .flip = d->flip,
-                                        .zero = t->zero,
-                                        .w = panel + QUADS_CHANNELS * sizeof(int32_t),
-                                        .start = (int32_t *)(void *)panel});
+    vnni_weights(&(quads_weights){.from = (const int8_t *)t->a->w + (task / t->panels * ocg + first) * icg * taps,
+                                  .channels = cpu_min(QUADS_CHANNELS, ocg - first),
+                                  .in = icg,
+                                  .taps = taps,
+                                  .flip = d->flip,
+                                  .zero = t->zero,
+                                  .w = panel + QUADS_CHANNELS * sizeof(int32_t),
+                                  .start = (int32_t *)(void *)panel});
 }
 
 /* ---- Tiles. */
@@ -147,7 +147,7 @@ static void multiply_panel(const quads_job *t, const int8_t *panel, int64_t coun
     for (int64_t i = 0, first = 0; i < tiles; i++, first += tile.rows) {
         tile.rows = count * (i + 1) / tiles - first;
         memcpy(tile.x, x + first, (size_t)tile.rows * sizeof *x);
-        quads_vnni.product(&tile, sums->first + first * sums->pitch);
+        vnni_product(&tile, sums->first + first * sums->pitch);
     }
 }
 

@@ -41,16 +41,10 @@ typedef struct quads_pixels {
     int64_t channels;
 } quads_pixels;
 
-typedef struct quads_kernel {
-    void (*product)(const quads_tile *, int32_t *sums); /* sums[r * pitch + channel] */
-    void (*weights)(const quads_weights *);
-    void (*pixels)(const quads_pixels *);
-    void (*planes)(const quads_pixels *); /* where step is 1 */
-    void (*quantize)(const pairs_bytes *);
-} quads_kernel;
-
-extern const quads_kernel quads_vnni;
-/* vnni_pack.c: parts of it. */
+/* vnni.c: the products of a tile, to sums[r * pitch + channel]; and what becomes of sums (pairs_kernel.quantize). */
+void vnni_product(const quads_tile *, int32_t *sums);
+void vnni_quantize(const pairs_bytes *);
+/* vnni_pack.c; vnni_pixels is for a `next` of 1, vnni_planes for a `step` of 1. */
 void vnni_weights(const quads_weights *);
 void vnni_pixels(const quads_pixels *);
 void vnni_planes(const quads_pixels *);

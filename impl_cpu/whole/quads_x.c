@@ -25,8 +25,7 @@ static void copy_pixels(const quads_job *t, int64_t n, int64_t first, int64_t pi
         p.in = pixels * d->ic;
         p.pixels = groups = 1;
     }
-    for (int64_t g = 0; g < groups; g++, p.from += icg * p.next, p.to += t->icp)
-        (nhwc ? quads_vnni.pixels : quads_vnni.planes)(&p);
+    for (int64_t g = 0; g < groups; g++, p.from += icg * p.next, p.to += t->icp) (nhwc ? vnni_pixels : vnni_planes)(&p);
 }
 
 void quads_copy_row(void *arg, int64_t task, int worker)

@@ -11,9 +11,9 @@ enum { LANES = 16 };
 
 /* ---- Tiles. */
 
-/* Of one text for each number of rows: with a constant one the sums are registers. 12 pixels by 2 vectors of channels:
- * 24 sums, and each vector of weights is used twelve times; that hides both the loads and the latency of the products.
- */
+/* Of one text for each number of rows: with a constant one the sums are registers. 10 pixels by 2 vectors of channels:
+ * 20 sums hide the latency of the products, and each vector of weights is used ten times. So many addresses fit the
+ * general registers: with 12 pixels the loop reaches 95 % of the products that the processor can do, with 10 98 %. */
 INLINE void product_of(const quads_tile *t, int32_t *sums, int rows)
 {
     const int8_t *w = t->w;
@@ -50,7 +50,7 @@ INLINE void product_of(const quads_tile *t, int32_t *sums, int rows)
     APART(product_##rows)(const quads_tile *t, int32_t *sums) { product_of(t, sums, rows); }
 EACH_COUNT(PRODUCT_OF)
 
-static void product(const quads_tile *t, int32_t *sums)
+void vnni_product(const quads_tile *t, int32_t *sums)
 {
 #define ENTRY(rows) product_##rows,
     static void (*const of[QUADS_PIXELS])(const quads_tile *, int32_t *) = {EACH_COUNT(ENTRY)};
@@ -104,7 +104,7 @@ INLINE void quantize_rows(const pairs_bytes *p, bool add, bool slope)
     }
 }
 
-static void quantize(const pairs_bytes *p)
+void vnni_quantize(const pairs_bytes *p)
 {
     if (p->q->add && p->q->sloped)
         quantize_rows(p, true, true);
@@ -115,7 +115,5 @@ static void quantize(const pairs_bytes *p)
     else
         quantize_rows(p, false, false);
 }
-
-const quads_kernel quads_vnni = {product, vnni_weights, vnni_pixels, vnni_planes, quantize};
 
 #endif
