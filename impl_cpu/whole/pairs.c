@@ -42,11 +42,13 @@ static pairs_job job_of(const cpu_context *cpu, const cnn_problem *problem)
     return t;
 }
 
+#if defined(__x86_64__)
 /* Whether the kernel for bytes (quads.c) is to take a problem, which this one's gate has let through. */
-static bool by_quads(const cpu_context *cpu, int64_t knob)
+static bool by_quads(const cpu_context *cpu, const int64_t *knobs)
 {
-    return knob != 0 && cpu->isa == CPU_ISA_AVX512 && cpu_has_vnni();
+    return knobs[CPU_KNOB_VNNI] != 0 && cpu->isa == CPU_ISA_AVX512 && cpu_has_vnni();
 }
+#endif
 
 /* Zeros around an image are worth some memory, not any. */
 static cnn_status plan(const cpu_context *cpu, const cnn_request *r, void **state, size_t *bytes, cnn_error *err)
@@ -65,11 +67,9 @@ static cnn_status plan(const cpu_context *cpu, const cnn_request *r, void **stat
             "zeros around the images: with them they have %lld x %lld pixels, more than %.0f times what they "
             "and the results have",
             (long long)t.height, (long long)t.width, most);
-    const int64_t knob = r->knobs[CPU_KNOB_VNNI];
 #if defined(__x86_64__)
-    if (by_quads(cpu, knob)) return quads_plan(cpu, r, bytes, err);
+    if (by_quads(cpu, r->knobs)) return quads_plan(cpu, r, bytes, err);
 #endif
-    if (knob == 2) return CNN_FAIL(err, CNN_UNSUPPORTED, "cpu.vnni=2: AVX512_VNNI is not there, or not to be used");
     cpu_take(&arena, d->mb * t.height, t.width * t.channels, sizeof(int16_t));
     cpu_take(&arena, d->g * t.panels, t.panel, sizeof(int16_t));
     if (arena.overflow) return CNN_FAIL(err, CNN_OVERFLOW, "x of 16 bits has no 64-bit size");
@@ -223,7 +223,7 @@ static void multiply(void *arg, int64_t task, int worker)
 static void run(const cpu_context *cpu, const cnn_plan *p, const cnn_weighted_args *a)
 {
 #if defined(__x86_64__)
-    if (by_quads(cpu, p->knobs[CPU_KNOB_VNNI])) {
+    if (by_quads(cpu, p->knobs)) {
         quads_run(cpu, p, a);
         return;
     }
