@@ -7,6 +7,8 @@
  * tiles: some pixels, of any image, by these channels. Some tiles later their results go to y (results.c). */
 #include "pairs.h"
 
+#include "quads.h"
+
 #include <string.h>
 
 typedef struct pairs_job {
@@ -40,6 +42,14 @@ static pairs_job job_of(const cpu_context *cpu, const cnn_problem *problem)
     return t;
 }
 
+#if defined(__x86_64__)
+/* Whether the kernel for bytes (quads.c) is to take a problem, which this one's gate has let through. */
+static bool by_quads(const cpu_context *cpu, const int64_t *knobs)
+{
+    return knobs[CPU_KNOB_VNNI] != 0 && cpu->isa == CPU_ISA_AVX512 && cpu_has_vnni();
+}
+#endif
+
 /* Zeros around an image are worth some memory, not any. */
 static cnn_status plan(const cpu_context *cpu, const cnn_request *r, void **state, size_t *bytes, cnn_error *err)
 {
@@ -57,6 +67,9 @@ static cnn_status plan(const cpu_context *cpu, const cnn_request *r, void **stat
             "zeros around the images: with them they have %lld x %lld pixels, more than %.0f times what they "
             "and the results have",
             (long long)t.height, (long long)t.width, most);
+#if defined(__x86_64__)
+    if (by_quads(cpu, r->knobs)) return quads_plan(cpu, r, bytes, err);
+#endif
     cpu_take(&arena, d->mb * t.height, t.width * t.channels, sizeof(int16_t));
     cpu_take(&arena, d->g * t.panels, t.panel, sizeof(int16_t));
     if (arena.overflow) return CNN_FAIL(err, CNN_OVERFLOW, "x of 16 bits has no 64-bit size");
@@ -209,6 +222,12 @@ static void multiply(void *arg, int64_t task, int worker)
 
 static void run(const cpu_context *cpu, const cnn_plan *p, const cnn_weighted_args *a)
 {
+#if defined(__x86_64__)
+    if (by_quads(cpu, p->knobs)) {
+        quads_run(cpu, p, a);
+        return;
+    }
+#endif
     pairs_job t = job_of(cpu, &p->problem);
     const cnn_conv_desc *d = &t.d;
     cpu_arena arena = {.base = a->workspace};

@@ -24,7 +24,8 @@ typedef struct pairs_bytes {
     const float *scale;
     const uint8_t *z; /* likewise, the bits of u8 or s8; read where a residual is added */
     int64_t rows;
-    uint8_t *to; /* likewise */
+    uint8_t *to; /* to[row * pitch + channel] */
+    int64_t pitch;
 } pairs_bytes;
 
 /* to[channel * plane + row] = from[row * width + channel]: planes of NCHW. PAIRS_ROWS of rows can be read. The other

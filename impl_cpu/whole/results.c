@@ -44,7 +44,7 @@ static void gather_residual(const pairs_results *r, uint8_t *to)
     }
 }
 
-static void quantize(const pairs_results *r, uint8_t *to)
+static void quantize(const pairs_results *r, uint8_t *to, int64_t pitch)
 {
     int32_t bias[PAIRS_CHANNELS_MOST] = {0};
     float scale[PAIRS_CHANNELS_MOST] = {0};
@@ -54,8 +54,8 @@ static void quantize(const pairs_results *r, uint8_t *to)
         if (r->a->b != NULL) bias[k] = ((const int32_t *)r->a->b)[r->channel + k];
     }
     if (r->q->add) gather_residual(r, z);
-    r->kernel->quantize(
-        &(pairs_bytes){.q = r->q, .sums = r->sums, .bias = bias, .scale = scale, .z = z, .rows = r->count, .to = to});
+    r->kernel->quantize(&(pairs_bytes){
+        .q = r->q, .sums = r->sums, .bias = bias, .scale = scale, .z = z, .rows = r->count, .to = to, .pitch = pitch});
 }
 
 /* Rows of pixels that follow each other in an image, [rows][width], of elements of `size` bytes. */
@@ -103,8 +103,12 @@ void pairs_put(const pairs_results *r)
 {
     uint8_t bytes[PAIRS_ROWS * PAIRS_CHANNELS_MOST];
     piece p = {r->sums, r->kernel->channels, 0, sizeof *r->sums};
+    if (r->q->any && r->d->t.layout == CNN_NHWC && r->channels == r->kernel->channels) { /* where they belong */
+        quantize(r, (uint8_t *)r->a->y + place(r, r->first), r->d->oc);
+        return;
+    }
     if (r->q->any) {
-        quantize(r, bytes);
+        quantize(r, bytes, r->kernel->channels);
         p = (piece){bytes, r->kernel->channels, 0, sizeof *bytes};
     } else if (r->a->b != NULL)
         add_bias(r);

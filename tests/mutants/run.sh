@@ -18,6 +18,7 @@ fi
 for tool in ASAN UBSAN TSAN; do declare -x "${tool}_OPTIONS=$(eval "echo \${${tool}_OPTIONS:+\$${tool}_OPTIONS:}")abort_on_error=1:detect_leaks=0"; done
 export OMP_WAIT_POLICY=passive # OpenMP's idle threads would spin, on cores that other tests need
 case "$of ${ask[*]}" in onednn*8:*) export ONEDNN_MAX_CPU_ISA=AVX2 ;; esac # oneDNN's kernels for integers: the same ones everywhere
+case "${ask[*]}" in *cpu.vnni=1*) grep -qw avx512_vnni /proc/cpuinfo || { echo "cannot run here: no AVX512_VNNI"; exit 77; } ;; esac
 ulimit -c 0
 timeout -s KILL "$limit" "$folder/$name" verify --impl "$of" "${ask[@]}" --threads 2 --seed 1 --json --quiet >"$tmp/out" 2>"$tmp/err"
 status=$?
