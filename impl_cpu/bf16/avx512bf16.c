@@ -9,4 +9,5 @@
 #define LOAD_FACTOR(p) (__m512bh) _mm512_loadu_si512((const void *)(p))
 #define REPEAT(pair) (__m512bh) _mm512_set1_epi32((int)(pair))
 #define MULTIPLY_ADD(sum, w, x) (reals) _mm512_dpbf16_ps((__m512)(sum), w, x)
+#define ROUND(v) (halves) _mm512_cvtneps_pbh((__m512)(v))
 #include "product.inc"

@@ -150,15 +150,26 @@ static inline int bf_panel_vectors(const bf_job *t, int64_t panel)
     return (int)(bf_first_vector(t, panel + 1) - bf_first_vector(t, panel));
 }
 
+/* Rows of results that have the same terms, `plane` of an image from its row `first` on: `count` runs of pairs from
+ * list[from] on. Tasks: chunks of rows. */
+typedef struct bf_band {
+    int64_t first, plane, rows, from, count, chunks;
+} bf_band;
+
+enum { BF_BANDS = 16 };
+
 /* Rows of results, in every group: r = (image * plane + down * cols + right). They read from `from` on, by steps of
  * their own; and go to `place`. */
 typedef struct bf_region {
     const bf_job *t;
-    int64_t rows, plane, cols, chunks;
+    int64_t images, cols, chunks; /* chunks: of all bands */
+    bf_band bands[BF_BANDS];
+    int n_bands;
     const uint16_t *from;
     int64_t group, image, down;
-    const int64_t *right, *list;      /* right: [cols] */
-    int64_t count, pairs, step, skip; /* runs of pairs of a row, by steps; pairs of a lane that are skipped */
+    const int64_t *right, *list; /* right: [cols] */
+    int64_t pairs, step;         /* of a run; from pair to pair, in numbers */
+    int64_t skip;                /* runs of all lanes that are skipped: those of other phases */
     bf_place place;
     int64_t place_group; /* to the results of the next group */
     void *to;

@@ -23,31 +23,64 @@ static void list_taps(bf_job *t)
     for (int64_t q = 0; q < t->x.out; q++) t->right[q] = q * (t->x.back ? 1 : t->x.stride) * t->channels;
 }
 
-/* Results of a phase lie a stride apart. Pixels that follow each other are one long row. */
-static bf_place place_of(const bf_job *t, int64_t phase, int64_t rows, int64_t cols)
+/* Results of a phase lie a stride apart. */
+static bf_place place_of(const bf_job *t, int64_t phase)
 {
     const int64_t channels = t->out * t->d.g, width = t->x.out, pixels = t->y.out * width;
     const bool nhwc = t->d.t.layout == CNN_NHWC;
     const int64_t pixel = nhwc ? channels : 1, sy = t->y.back ? t->y.stride : 1, sx = t->x.back ? t->x.stride : 1;
-    bf_place p = {.base = (phase / t->x.phases * width + phase % t->x.phases) * pixel,
-                  .plane = rows * cols,
-                  .cols = cols,
-                  .image = pixels * channels,
-                  .down = sy * width * pixel,
-                  .right = sx * pixel,
-                  .channel = nhwc ? 1 : pixels};
-    if (p.down == cols * p.right || rows == 1) p.cols = p.plane;
-    if (p.cols == p.plane && p.image == p.plane * p.right) p.cols = p.plane = t->d.mb * p.plane;
-    return p;
+    return (bf_place){.base = (phase / t->x.phases * width + phase % t->x.phases) * pixel,
+                      .image = pixels * channels,
+                      .down = sy * width * pixel,
+                      .right = sx * pixel,
+                      .channel = nhwc ? 1 : pixels};
+}
+
+/* The runs of a phase that a row of results reads within the source: `each` of a row of taps, which come in order. */
+static bf_band band_of(const bf_job *t, int64_t phase, int64_t each, int64_t row, int64_t cols)
+{
+    bf_band b = {.first = row, .plane = cols};
+    int64_t at, runs = 0;
+    for (int64_t i = 0; i < t->y.taps; i++) {
+        if (!bf_reads(&t->y, phase, i, &at)) continue;
+        at += t->y.first + row * (t->y.back ? 1 : t->y.stride);
+        if (at >= 0 && at < t->y.in) {
+            if (b.count == 0) b.from = runs;
+            b.count = runs + each - b.from;
+        }
+        runs += each;
+    }
+    return b;
+}
+
+/* Rows of results, above and below whose images there are zeros, leave out the taps that would read these. A band has
+ * as many pixels as a tile, at least, and bands are few: one that would be less, or more, has the taps of both. */
+static void find_bands(const bf_job *t, bf_region *s, int64_t phase, int64_t each, int64_t rows)
+{
+    for (int64_t row = 0; row < rows; row++) {
+        const bf_band b = band_of(t, phase, each, row, s->cols);
+        bf_band *last = &s->bands[s->n_bands - 1];
+        const bool same = s->n_bands > 0 && last->from == b.from && last->count == b.count;
+        const bool few = s->n_bands > 0 && s->images * last->plane < t->kernel->pixels;
+        if (!same && !few && s->n_bands < BF_BANDS) {
+            s->bands[s->n_bands++] = b;
+            continue;
+        }
+        const int64_t end = cpu_max(last->count > 0 ? last->from + last->count : 0, b.count > 0 ? b.from + b.count : 0);
+        if (b.count > 0) last->from = last->count > 0 ? cpu_min(last->from, b.from) : b.from;
+        last->count = end - last->from;
+        last->plane += b.plane;
+    }
 }
 
 static void run_phase(const cpu_context *cpu, const bf_job *t, int64_t phase)
 {
     const int64_t rows = bf_results_of(&t->y, phase / t->x.phases), cols = bf_results_of(&t->x, phase % t->x.phases);
     const uint16_t *from = t->dir == CNN_FWD ? t->a->x : t->a->dy;
+    int64_t each = 0, at;
+    for (int64_t j = 0; j < t->x.taps; j++) each += bf_reads(&t->x, phase % t->x.phases, j, &at);
     bf_region s = {.t = t,
-                   .rows = t->d.mb * rows * cols,
-                   .plane = rows * cols,
+                   .images = t->d.mb,
                    .cols = cols,
                    .from = t->copied ? t->copy : from + (t->y.first * t->pitch + t->x.first) * t->channels,
                    .group = t->padded,
@@ -55,13 +88,13 @@ static void run_phase(const cpu_context *cpu, const bf_job *t, int64_t phase)
                    .down = (t->y.back ? 1 : t->y.stride) * t->pitch * t->channels,
                    .right = t->right,
                    .list = t->list + t->phase[phase],
-                   .count = t->phase[phase + 1] - t->phase[phase],
                    .pairs = t->padded / 2,
                    .step = 2,
-                   .skip = t->phase[phase] * t->padded / 2,
-                   .place = place_of(t, phase, rows, cols),
+                   .skip = t->phase[phase],
+                   .place = place_of(t, phase),
                    .to = t->dir == CNN_FWD ? t->a->y : t->a->dx};
     s.place_group = t->out * s.place.channel;
+    find_bands(t, &s, phase / t->x.phases, each, rows);
     bf_multiply(cpu, &s);
 }
 
@@ -70,6 +103,7 @@ static void copy_task(void *arg, int64_t task, int worker)
     (void)worker;
     bf_copy_row(arg, task);
 }
+
 static void forward_task(void *arg, int64_t task, int worker) { bf_pack_forward(arg, task, worker); }
 static void back_task(void *arg, int64_t task, int worker) { bf_pack_back(arg, task, worker); }
 

@@ -1,30 +1,55 @@
 /* multiply.c: tiles of a region: some rows by a panel of lanes; some tiles later their results go to memory. */
 #include "bf16.h"
 
-/* Where each row of a task is read, `count` from row `first` on. */
-static void find_rows(const bf_region *s, const uint16_t *from, int64_t first, int64_t count, const uint16_t **x)
+/* A task: rows [first, first + count) of a band, by a panel. */
+typedef struct piece {
+    const bf_region *s;
+    const bf_band *band;
+    int64_t group, panel, lane, first, count, width;
+} piece;
+
+/* Where each row is read. */
+static void find_rows(const piece *p, const uint16_t **x)
 {
-    int64_t col = first % s->cols, down = first % s->plane / s->cols, image = first / s->plane;
-    for (int64_t i = 0; i < count; i++) {
+    const bf_region *s = p->s;
+    const int64_t downs = p->band->plane / s->cols;
+    const uint16_t *from = s->from + p->group * s->group + p->band->first * s->down;
+    int64_t col = p->first % s->cols, down = p->first / s->cols % downs, image = p->first / p->band->plane;
+    for (int64_t i = 0; i < p->count; i++) {
         x[i] = from + image * s->image + down * s->down + s->right[col];
         if (++col < s->cols) continue;
         col = 0;
-        if (++down < s->plane / s->cols) continue;
+        if (++down < downs) continue;
         down = 0, image++;
     }
 }
 
-/* Sums of `count` rows, in tiles that are as even as can be. */
-static void multiply_rows(const bf_region *s, bf_tile *tile, const uint16_t *const *x, int64_t count, float *sums)
+/* Sums, in tiles that are as even as can be. */
+static void multiply_rows(const piece *p, bf_tile *tile, float *sums)
 {
-    const bf_kernel *kernel = s->t->kernel;
-    const int64_t tiles = cpu_ceil_div(count, kernel->pixels), width = tile->vectors * kernel->lanes;
+    const bf_kernel *kernel = p->s->t->kernel;
+    const int64_t tiles = cpu_ceil_div(p->count, kernel->pixels);
+    const uint16_t *x[BF_ROWS];
+    find_rows(p, x);
     for (int64_t i = 0; i < tiles; i++) {
-        const int64_t first = count * i / tiles;
-        tile->rows = (int)(count * (i + 1) / tiles - first);
+        const int64_t first = p->count * i / tiles;
+        tile->rows = (int)(p->count * (i + 1) / tiles - first);
         for (int r = 0; r < tile->rows; r++) tile->x[r] = x[first + r];
-        kernel->product(tile, sums + first * width);
+        kernel->product(tile, sums + first * p->width);
     }
+}
+
+/* Results of a band; pixels that follow each other are one long row. */
+static bf_place place_of(const piece *p)
+{
+    const bf_region *s = p->s;
+    const bf_band *band = p->band;
+    bf_place place = s->place;
+    place.base += p->group * s->place_group + p->lane * place.channel + band->first * place.down;
+    place.plane = band->plane, place.cols = s->cols;
+    if (place.down == s->cols * place.right || band->plane == s->cols) place.cols = place.plane;
+    if (place.cols == place.plane && place.image == place.plane * place.right) place.cols = place.plane = band->rows;
+    return place;
 }
 
 static const void *part_of(const cnn_type *t, cnn_part part, const void *array, int64_t at)
@@ -32,25 +57,27 @@ static const void *part_of(const cnn_type *t, cnn_part part, const void *array, 
     return array != NULL ? cpu_at_const(cnn_part_dtype(t->dtype, part), array, at) : NULL;
 }
 
-static void store(const bf_region *s, bf_results *r, int64_t group, int64_t lane)
+static void store(const piece *p, float *sums)
 {
-    const bf_job *t = s->t;
+    const bf_job *t = p->s->t;
     const cnn_type *type = &t->d.t;
-    const int64_t channel = group * t->out + lane;
-    bf_place place = s->place;
-    place.base += group * s->place_group + lane * place.channel;
-    r->place = &place;
-    r->channels = cpu_min(r->width, t->out - lane);
-    r->to = s->to;
-    r->wide = cnn_part_dtype(type->dtype, CNN_PART_RESULT) == CNN_F32;
-    r->wide_bias = cnn_part_dtype(type->dtype, CNN_PART_BIAS) == CNN_F32;
-    r->beta = t->a->beta;
+    const bf_place place = place_of(p);
+    bf_results r = {.place = &place,
+                    .to = p->s->to,
+                    .wide = cnn_part_dtype(type->dtype, CNN_PART_RESULT) == CNN_F32,
+                    .wide_bias = cnn_part_dtype(type->dtype, CNN_PART_BIAS) == CNN_F32,
+                    .beta = t->a->beta,
+                    .first = p->first,
+                    .count = p->count,
+                    .width = p->width,
+                    .channels = cpu_min(p->width, t->out - p->lane),
+                    .sums = sums};
     if (t->dir == CNN_FWD) {
-        r->bias = part_of(type, CNN_PART_BIAS, t->a->b, channel);
-        r->z = t->a->z;
-        r->epilogue = t->epilogue;
+        r.bias = part_of(type, CNN_PART_BIAS, t->a->b, p->group * t->out + p->lane);
+        r.z = t->a->z;
+        r.epilogue = t->epilogue;
     }
-    t->kernel->put(r);
+    t->kernel->put(&r);
 }
 
 /* Weights that stay in the second-level cache are gone through for each chunk; else chunks for each panel. */
@@ -61,37 +88,58 @@ static bool has_light_weights(const bf_job *t)
 }
 
 /* Task (group, chunk of rows, panel). */
+static piece piece_of(const bf_region *s, int64_t task)
+{
+    const bf_job *t = s->t;
+    const bool light = has_light_weights(t);
+    const int64_t rest = task % (s->chunks * t->panels);
+    piece p = {.s = s, .band = s->bands, .group = task / (s->chunks * t->panels)};
+    int64_t chunk = light ? rest / t->panels : rest % s->chunks;
+    p.panel = light ? rest % t->panels : rest / s->chunks;
+    for (; chunk >= p.band->chunks; p.band++) chunk -= p.band->chunks;
+    p.first = p.band->rows * chunk / p.band->chunks;
+    p.count = p.band->rows * (chunk + 1) / p.band->chunks - p.first;
+    p.lane = bf_first_vector(t, p.panel) * t->kernel->lanes;
+    p.width = bf_panel_vectors(t, p.panel) * t->kernel->lanes;
+    return p;
+}
+
 static void multiply(void *arg, int64_t task, int worker)
 {
     const bf_region *s = arg;
     const bf_job *t = s->t;
-    const int64_t lanes = t->kernel->lanes, group = task / (s->chunks * t->panels),
-                  rest = task % (s->chunks * t->panels);
-    const bool light = has_light_weights(t);
-    const int64_t panel = light ? rest % t->panels : rest / s->chunks,
-                  chunk = light ? rest / t->panels : rest % s->chunks;
-    const int64_t first = s->rows * chunk / s->chunks, count = s->rows * (chunk + 1) / s->chunks - first;
-    const int64_t lane = bf_first_vector(t, panel) * lanes;
-    bf_tile tile = {.list = s->list, .count = s->count, .pairs = s->pairs, .step = s->step, .add = s->add};
-    const uint16_t *x[BF_ROWS];
+    const piece p = piece_of(s, task);
     float here[BF_ROWS * BF_WIDTH], *sums = here;
+    bf_tile tile = {.list = s->list + p.band->from,
+                    .count = p.band->count,
+                    .pairs = s->pairs,
+                    .step = s->step,
+                    .vectors = bf_panel_vectors(t, p.panel),
+                    .w = bf_panel(t, p.group, p.panel) + (s->skip + p.band->from) * s->pairs * 2 * p.width,
+                    .add = s->add};
     (void)worker;
-    tile.vectors = bf_panel_vectors(t, panel);
-    tile.w = bf_panel(t, group, panel) + s->skip * 2 * tile.vectors * lanes;
-    const int64_t width = tile.vectors * lanes;
-    if (s->keep || s->add) sums = t->sums + (group * t->vectors * lanes + lane) * s->rows + first * width;
-    find_rows(s, s->from + group * s->group, first, count, x);
-    multiply_rows(s, &tile, x, count, sums);
-    bf_results results = {.first = first, .count = count, .width = width, .sums = sums};
-    if (!s->keep) store(s, &results, group, lane);
+    if (s->keep || s->add)
+        sums = t->sums + (p.group * t->vectors * t->kernel->lanes + p.lane) * p.band->rows + p.first * p.width;
+    multiply_rows(&p, &tile, sums);
+    if (!s->keep) store(&p, sums);
 }
 
 void bf_multiply(const cpu_context *cpu, bf_region *s)
 {
     enum { TASKS = 16, LEAST_ROWS = 24 };
     const bf_job *t = s->t;
-    const double macs = 2.0 * (double)s->rows * (double)(s->count * s->pairs) * (double)(t->d.g * t->out);
-    const int64_t want = cpu_ceil_div(cpu_task_count(macs, TASKS), t->d.g * t->panels);
-    s->chunks = cpu_max(cpu_ceil_div(s->rows, BF_ROWS), cpu_min(want, cpu_ceil_div(s->rows, LEAST_ROWS)));
+    double macs = 0;
+    for (int i = 0; i < s->n_bands; i++) {
+        bf_band *b = &s->bands[i];
+        b->rows = s->images * b->plane;
+        macs += 2.0 * (double)b->rows * (double)(b->count * s->pairs) * (double)(t->d.g * t->out);
+    }
+    const int64_t want = cpu_ceil_div(cpu_task_count(macs, TASKS), t->d.g * t->panels * s->n_bands);
+    s->chunks = 0;
+    for (int i = 0; i < s->n_bands; i++) {
+        bf_band *b = &s->bands[i];
+        b->chunks = cpu_max(cpu_ceil_div(b->rows, BF_ROWS), cpu_min(want, cpu_ceil_div(b->rows, LEAST_ROWS)));
+        s->chunks += b->chunks;
+    }
     parallel_for(cpu->pool, t->d.g * t->panels * s->chunks, multiply, s);
 }
