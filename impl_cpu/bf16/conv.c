@@ -53,22 +53,29 @@ static bf_band band_of(const bf_job *t, int64_t phase, int64_t each, int64_t row
     return b;
 }
 
-/* Rows of results, above and below whose images there are zeros, leave out the taps that would read these. A band has
- * as many pixels as a tile, at least, and bands are few: one that would be less, or more, has the taps of both. */
+/* Whether a row's band is a new one: the last one has other taps, and as many pixels as a tile. */
+static bool begins_band(const bf_region *s, const bf_band *row)
+{
+    if (s->n_bands == 0) return true;
+    const bf_band *last = &s->bands[s->n_bands - 1];
+    if (s->n_bands == BF_BANDS || (last->from == row->from && last->count == row->count)) return false;
+    return s->images * last->plane >= s->t->kernel->pixels;
+}
+
+/* Rows of results, above and below whose images there are zeros, leave out the taps that would read these. Where a row
+ * begins no band, the last one has the taps of both. */
 static void find_bands(const bf_job *t, bf_region *s, int64_t phase, int64_t each, int64_t rows)
 {
     for (int64_t row = 0; row < rows; row++) {
         const bf_band b = band_of(t, phase, each, row, s->cols);
-        bf_band *last = &s->bands[s->n_bands - 1];
-        const bool same = s->n_bands > 0 && last->from == b.from && last->count == b.count;
-        const bool few = s->n_bands > 0 && s->images * last->plane < t->kernel->pixels;
-        if (!same && !few && s->n_bands < BF_BANDS) {
+        if (begins_band(s, &b)) {
             s->bands[s->n_bands++] = b;
             continue;
         }
-        const int64_t end = cpu_max(last->count > 0 ? last->from + last->count : 0, b.count > 0 ? b.from + b.count : 0);
+        bf_band *last = &s->bands[s->n_bands - 1];
+        const int64_t end = cpu_max(last->from + last->count, b.count > 0 ? b.from + b.count : 0);
         if (b.count > 0) last->from = last->count > 0 ? cpu_min(last->from, b.from) : b.from;
-        last->count = end - last->from;
+        last->count = cpu_max(0, end - last->from);
         last->plane += b.plane;
     }
 }
