@@ -79,7 +79,8 @@ static void find_columns(bf_job *t)
     t->terms = t->images * d->oh * t->pairs;
     t->copied = d->t.layout != CNN_NCHW || d->sw != 1 || d->ow % 2 != 0 || d->ph != 0 || d->pw != 0 || down > d->ih ||
                 d->ow + right > d->iw;
-    t->paired = d->t.layout == CNN_NHWC && t->taps == 1 && d->ph == 0 && d->pw == 0;
+    t->paired = d->t.layout == CNN_NHWC && t->taps == 1 && d->ph == 0 && d->pw == 0 && down <= d->ih &&
+                (d->ow - 1) * d->sw < d->iw;
     t->height = t->copied ? down : d->ih;
     t->parts = t->copied ? d->sw : 1;
     t->length =

@@ -12,6 +12,7 @@ static const shape shapes[] = {
     {"pointwise, long rows", 1, 1, 3, 21, 25, 33, 1, 1, 1, 1, 0, 0, 0, 0, 0, 0},
     {"pointwise, strided, groups", 2, 3, 8, 6, 7, 6, 1, 1, 2, 3, 0, 0, 0, 0, 0, 0},
     {"pointwise, padded", 1, 2, 3, 4, 4, 2, 1, 1, 2, 2, 1, 2, 1, 2, 0, 0},
+    {"pointwise, padded at the end", 1, 2, 3, 4, 4, 2, 1, 1, 1, 1, 0, 0, 1, 2, 0, 0},
     {"pointwise, cropped", 1, 2, 4, 6, 5, 2, 1, 1, 1, 1, 0, 0, -2, -1, 0, 0},
     {"groups of odd channels", 3, 2, 9, 5, 6, 15, 3, 2, 1, 2, 1, 0, 1, 1, 0, 0},
     {"depthwise", 7, 3, 7, 6, 6, 7, 3, 3, 1, 1, 1, 1, 1, 1, 0, 0},
