@@ -26,6 +26,8 @@ static const cnn_algorithm algorithms[CPU_ALGORITHM_COUNT] = {
     {"matrix", "1x1 kernels as one product of matrices, without columns", CONVS, FUSES, 1, CPU_MATRIX},
     {"shallow", "few input channels: rows split once, products as deep as taps times channels", CONVS, FUSES, 1,
      CPU_SHALLOW},
+    {"bf16", "bf16 as it is, two numbers at a time: AVX512_BF16's products, or f32's", CONVS | BIT(FC),
+     CNN_ALGO_DETERMINISTIC | CNN_ALGO_EPILOGUES | CNN_ALGO_FUSES, 1, CPU_BF16},
     {"gemm", "matrix products by OpenBLAS", BIT(FC), FUSES, 1, CPU_GEMM},
     {"naive", "the defining loops as they stand", WITH_DEPTH | BIT(FC), FUSES, 1, CPU_NAIVE},
     {"default", "the one kernel of an operation without a choice", EVERY_OTHER, CNN_ALGO_DETERMINISTIC, 1, CPU_DEFAULT},

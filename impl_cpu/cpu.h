@@ -44,6 +44,7 @@ enum {
     CPU_DEPTHWISE,
     CPU_MATRIX,
     CPU_SHALLOW,
+    CPU_BF16,
     CPU_GEMM,
     CPU_NAIVE,
     CPU_DEFAULT,
@@ -61,7 +62,8 @@ typedef struct cpu_kernels {
     cpu_plan_fn *plan;
 } cpu_kernels;
 extern const cpu_kernels cpu_conv_naive, cpu_conv3d_naive, cpu_conv_direct, cpu_conv_im2col, cpu_conv_winograd,
-    cpu_conv_depthwise, cpu_conv_matrix, cpu_conv_shallow, cpu_fc_naive, cpu_fc_gemm, cpu_whole_naive, cpu_whole_pairs;
+    cpu_conv_depthwise, cpu_conv_matrix, cpu_conv_shallow, cpu_bf16, cpu_fc_naive, cpu_fc_gemm, cpu_whole_naive,
+    cpu_whole_pairs;
 
 /* plan.c: cnn_impl.supports, prepare and release, and the slots of conv and FC: the algorithm chooses the kernel. */
 cnn_status cpu_supports(cnn_context *, const cnn_request *, cnn_error *);

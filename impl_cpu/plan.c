@@ -9,6 +9,7 @@ static const cpu_kernels *kernels_of(const cnn_problem *p, int64_t id)
 {
     const cnn_op op = p->op;
     if (cnn_sums_whole(p->u.type.dtype)) return id == CPU_NAIVE ? &cpu_whole_naive : &cpu_whole_pairs;
+    if (id == CPU_BF16) return &cpu_bf16;
     if (op == CNN_OP_FC) return id == CPU_GEMM ? &cpu_fc_gemm : &cpu_fc_naive;
     if (id == CPU_DIRECT) return &cpu_conv_direct;
     if (id == CPU_IM2COL) return &cpu_conv_im2col;
@@ -23,7 +24,7 @@ static const cpu_kernels *kernels_of(const cnn_problem *p, int64_t id)
 static cnn_status make_plan(const cpu_context *cpu, const cnn_request *r, void **state, size_t *bytes, cnn_error *err)
 {
     const cnn_problem *p = r->problem;
-    if (cpu_reads_half(p) && p->op != CNN_OP_OPTIMIZER) {
+    if (cpu_reads_half(p) && p->op != CNN_OP_OPTIMIZER && r->algorithm->id != CPU_BF16) {
         const cnn_problem wide = cpu_as_f32(p);
         const cnn_request its = {&wide, r->dir, r->algorithm, r->knobs};
         const cnn_status status = make_plan(cpu, &its, state, bytes, err);
@@ -69,7 +70,8 @@ void cpu_release(cnn_context *context, cnn_plan *plan)
 
 cnn_status cpu_weighted_run(cnn_context *context, const cnn_plan *plan, const cnn_weighted_args *args, cnn_error *err)
 {
-    if (cpu_reads_half(&plan->problem)) return cpu_half_weighted(context, plan, args, err);
+    if (cpu_reads_half(&plan->problem) && plan->algorithm.id != CPU_BF16)
+        return cpu_half_weighted(context, plan, args, err);
     kernels_of(&plan->problem, plan->algorithm.id)->run((const cpu_context *)context, plan, args);
     return CNN_OK;
 }

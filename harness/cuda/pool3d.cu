@@ -36,7 +36,8 @@ template <typename I> __device__ inline pool3d_window<I> window_at(const pool3d_
 }
 
 /* What the mean of a window divides by. */
-template <typename T, typename I> __device__ inline cuda_real<T> divisor(const pool3d_shape<I> &s, const pool3d_window<I> &v)
+template <typename T, typename I>
+__device__ inline cuda_real<T> divisor(const pool3d_shape<I> &s, const pool3d_window<I> &v)
 {
     const I inside = (v.z.last - v.z.first) * (v.h.last - v.h.first) * (v.w.last - v.w.first);
     return static_cast<cuda_real<T>>(s.kind == CNN_POOL_AVG_PAD ? s.z.k * s.h.k * s.w.k : inside);
@@ -132,8 +133,7 @@ __global__ void __launch_bounds__(CUDA_BLOCK_MOST, 1)
     }
 }
 
-template <typename I>
-static pool3d_axis<I> axis_of(int64_t in, int64_t out, int64_t k, int64_t s, int64_t p, int64_t d)
+template <typename I> static pool3d_axis<I> axis_of(int64_t in, int64_t out, int64_t k, int64_t s, int64_t p, int64_t d)
 {
     return {static_cast<I>(in), static_cast<I>(out), static_cast<I>(k),
             static_cast<I>(s),  static_cast<I>(p),   static_cast<I>(d + 1)};

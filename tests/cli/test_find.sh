@@ -26,8 +26,8 @@ holds "the workspace of im2col ($bytes)" "$tmp/said" " $shown  PASSED"
 # Who cannot, and why, stands below.
 tests=$((tests + 1))
 "$benchcnn" bench "${quick[@]}" --problem $p --impl 'cpu:*' --set cpu.workspace_limit=0 >"$tmp/said" 2>&1 || fail "--find with a limit: $(cat "$tmp/said")"
-rows | tail -5 >"$tmp/last"
-holds "the last rows" "$tmp/last" 'cpu:im2col|cpu:winograd|cpu:depthwise|cpu:matrix|cpu:shallow|UNSUPPORTED|workspace_limit allows 0|takes groups of one|takes 1x1 kernels|takes at most 8 channels'
-[ "$(grep -c UNSUPPORTED "$tmp/last")" -eq 5 ] || fail "not five rows at the end are UNSUPPORTED: $(rows)"
+rows | tail -6 >"$tmp/last"
+holds "the last rows" "$tmp/last" 'cpu:im2col|cpu:winograd|cpu:depthwise|cpu:matrix|cpu:shallow|cpu:bf16|UNSUPPORTED|workspace_limit allows 0|takes groups of one|takes 1x1 kernels|takes at most 8 channels|takes bf16'
+[ "$(grep -c UNSUPPORTED "$tmp/last")" -eq 6 ] || fail "not six rows at the end are UNSUPPORTED: $(rows)"
 
 finish

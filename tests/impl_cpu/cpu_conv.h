@@ -7,6 +7,7 @@
 
 #include "harness/base/rng.h"
 #include "harness/cnn.h"
+#include "harness/cnn/half.h"
 #include "harness/problem/shape.h"
 #include "tests/unit.h"
 
@@ -105,17 +106,9 @@ UNSANITIZED static inline void set_places(const cnn_operand *o, cnn_layout layou
                 places[i] = cnn_offset(layout, dims[1], dims[2], dims[3], map / dims[1], map % dims[1], h, w);
 }
 
-UNSANITIZED static inline double get(const cnn_type *t, const void *memory, int64_t i)
+static inline cnn_dtype dtype_of(const cnn_problem *p, const operand *o)
 {
-    return t->dtype == CNN_F32 ? (double)((const float *)memory)[i] : ((const double *)memory)[i];
-}
-
-UNSANITIZED static inline void set(const cnn_type *t, void *memory, int64_t i, double value)
-{
-    if (t->dtype == CNN_F32)
-        ((float *)memory)[i] = (float)value;
-    else
-        ((double *)memory)[i] = value;
+    return cnn_part_dtype(p->u.type.dtype, cnn_part_of(o->info.name));
 }
 
 static inline void *aligned(size_t bytes)
@@ -147,7 +140,7 @@ UNSANITIZED static inline operands make_operands(const cnn_problem *p, cnn_dir d
         for (int64_t e = 0; e < o->info.count; e++) {
             o->values[e] = reals ? rng_real(&rng, -1, 1) : (double)rng_int(&rng, -3, 3);
             const bool poison = o->info.access == CNN_OUT && beta == 0;
-            set(&p->u.type, o->before, o->places[e], poison ? NAN : o->values[e]);
+            cnn_number_put(dtype_of(p, o), o->before, o->places[e], poison ? NAN : o->values[e]);
             if (poison) o->values[e] = 0;
         }
     }
@@ -259,7 +252,8 @@ static inline bool takes(const cpu_session *s, const cnn_problem *p, cnn_dir dir
 static inline bool is_choosy(const cnn_algorithm *algorithm)
 {
     return algorithm->flags & CNN_ALGO_TRANSFORMS || strcmp(algorithm->name, "depthwise") == 0 ||
-           strcmp(algorithm->name, "matrix") == 0 || strcmp(algorithm->name, "shallow") == 0;
+           strcmp(algorithm->name, "matrix") == 0 || strcmp(algorithm->name, "shallow") == 0 ||
+           strcmp(algorithm->name, "bf16") == 0;
 }
 
 /* How far a transform's result may be from the sum of whole numbers: what rounding comes to beside the largest. */
@@ -280,7 +274,7 @@ UNSANITIZED static inline void check_exact(const char *what, const cnn_problem *
         const operand *o = &all->list[i];
         const double off = o->info.access == CNN_IN ? 0 : allowed(p, o, algorithm->flags);
         for (int64_t e = 0; e < o->info.count; e++) {
-            const double got = get(&p->u.type, o->memory, o->places[e]);
+            const double got = cnn_number_get(dtype_of(p, o), o->memory, o->places[e]);
             if (!(fabs(got - o->values[e]) <= off))
                 fail_msg("%s, %s, direction %d, dtype %d, layout %d, bias %d, flip %d: %s[%lld] is %g, not %g", what,
                          algorithm->name, (int)dir, (int)p->u.type.dtype, (int)p->u.type.layout, p->u.conv.bias,

@@ -59,7 +59,7 @@ static void check_near(const char *what, const cnn_problem *p, const cnn_algorit
     const cnn_epilogue *e = &p->u.conv.epilogue;
     if (is_exact(e, algorithm)) off = 0;
     for (int64_t i = 0; i < y->info.count; i++) {
-        const double got = get(&p->u.type, y->memory, y->places[i]);
+        const double got = cnn_number_get(dtype_of(p, y), y->memory, y->places[i]);
         if (!(fabs(got - y->values[i]) <= off))
             fail_msg("%s, %s, activation %d, residual %d, dtype %d, layout %d: y[%lld] is %g, not %g", what,
                      algorithm->name, (int)e->act, e->add, (int)p->u.type.dtype, (int)p->u.type.layout, (long long)i,

@@ -56,10 +56,11 @@ static bool after_first_step(void *user, int64_t done, int64_t total)
     return true;
 }
 
-/* Takes one kind of layer alone, which no network here has in all of its convolutions. */
+/* Takes one kind of layer alone, which no network here has in all of its convolutions, or another type. */
 static bool is_special(const char *algorithm)
 {
-    return strcmp(algorithm, "depthwise") == 0 || strcmp(algorithm, "matrix") == 0 || strcmp(algorithm, "shallow") == 0;
+    return strcmp(algorithm, "depthwise") == 0 || strcmp(algorithm, "matrix") == 0 ||
+           strcmp(algorithm, "shallow") == 0 || strcmp(algorithm, "bf16") == 0;
 }
 
 /* A transform does not take every kernel, nor does a special algorithm: true if it takes this network's. */

@@ -1,0 +1,145 @@
+/* multiply.c: tiles of a region: some rows by a panel of lanes; some tiles later their results go to memory. */
+#include "bf16.h"
+
+/* A task: rows [first, first + count) of a band, by a panel. */
+typedef struct piece {
+    const bf_region *s;
+    const bf_band *band;
+    int64_t group, panel, lane, first, count, width;
+} piece;
+
+/* Where each row is read. */
+static void find_rows(const piece *p, const uint16_t **x)
+{
+    const bf_region *s = p->s;
+    const int64_t downs = p->band->plane / s->cols;
+    const uint16_t *from = s->from + p->group * s->group + p->band->first * s->down;
+    int64_t col = p->first % s->cols, down = p->first / s->cols % downs, image = p->first / p->band->plane;
+    for (int64_t i = 0; i < p->count; i++) {
+        x[i] = from + image * s->image + down * s->down + s->right[col];
+        if (++col < s->cols) continue;
+        col = 0;
+        if (++down < downs) continue;
+        down = 0, image++;
+    }
+}
+
+/* Sums, in tiles that are as even as can be. */
+static void multiply_rows(const piece *p, bf_tile *tile, float *sums)
+{
+    const bf_kernel *kernel = p->s->t->kernel;
+    const int64_t tiles = cpu_ceil_div(p->count, kernel->pixels);
+    const uint16_t *x[BF_ROWS];
+    find_rows(p, x);
+    for (int64_t i = 0; i < tiles; i++) {
+        const int64_t first = p->count * i / tiles;
+        tile->rows = (int)(p->count * (i + 1) / tiles - first);
+        for (int r = 0; r < tile->rows; r++) tile->x[r] = x[first + r];
+        kernel->product(tile, sums + first * p->width);
+    }
+}
+
+/* Results of a band; pixels that follow each other are one long row. */
+static bf_place place_of(const piece *p)
+{
+    const bf_region *s = p->s;
+    const bf_band *band = p->band;
+    bf_place place = s->place;
+    place.base += p->group * s->place_group + p->lane * place.channel + band->first * place.down;
+    place.plane = band->plane, place.cols = s->cols;
+    if (place.down == s->cols * place.right || band->plane == s->cols) place.cols = place.plane;
+    if (place.cols == place.plane && place.image == place.plane * place.right) place.cols = place.plane = band->rows;
+    return place;
+}
+
+static const void *part_of(const cnn_type *t, cnn_part part, const void *array, int64_t at)
+{
+    return array != NULL ? cpu_at_const(cnn_part_dtype(t->dtype, part), array, at) : NULL;
+}
+
+static void store(const piece *p, float *sums)
+{
+    const bf_job *t = p->s->t;
+    const cnn_type *type = &t->d.t;
+    const bf_place place = place_of(p);
+    bf_results r = {.place = &place,
+                    .to = p->s->to,
+                    .wide = cnn_part_dtype(type->dtype, CNN_PART_RESULT) == CNN_F32,
+                    .wide_bias = cnn_part_dtype(type->dtype, CNN_PART_BIAS) == CNN_F32,
+                    .beta = t->a->beta,
+                    .first = p->first,
+                    .count = p->count,
+                    .width = p->width,
+                    .channels = cpu_min(p->width, t->out - p->lane),
+                    .sums = sums};
+    if (t->dir == CNN_FWD) {
+        r.bias = part_of(type, CNN_PART_BIAS, t->a->b, p->group * t->out + p->lane);
+        r.z = t->a->z;
+        r.epilogue = t->epilogue;
+    }
+    t->kernel->put(&r);
+}
+
+/* Weights that stay in the second-level cache are gone through for each chunk; else chunks for each panel. */
+static bool has_light_weights(const bf_job *t)
+{
+    enum { MOST = 256 << 10 };
+    return t->terms * t->vectors * t->kernel->lanes * 4 <= MOST;
+}
+
+/* Task (group, chunk of rows, panel). */
+static piece piece_of(const bf_region *s, int64_t task)
+{
+    const bf_job *t = s->t;
+    const bool light = has_light_weights(t);
+    const int64_t rest = task % (s->chunks * t->panels);
+    piece p = {.s = s, .band = s->bands, .group = task / (s->chunks * t->panels)};
+    int64_t chunk = light ? rest / t->panels : rest % s->chunks;
+    p.panel = light ? rest % t->panels : rest / s->chunks;
+    for (; chunk >= p.band->chunks; p.band++) chunk -= p.band->chunks;
+    p.first = p.band->rows * chunk / p.band->chunks;
+    p.count = p.band->rows * (chunk + 1) / p.band->chunks - p.first;
+    p.lane = bf_first_vector(t, p.panel) * t->kernel->lanes;
+    p.width = bf_panel_vectors(t, p.panel) * t->kernel->lanes;
+    return p;
+}
+
+static void multiply(void *arg, int64_t task, int worker)
+{
+    const bf_region *s = arg;
+    const bf_job *t = s->t;
+    const piece p = piece_of(s, task);
+    float here[BF_ROWS * BF_WIDTH], *sums = here;
+    bf_tile tile = {.list = s->list + p.band->from,
+                    .count = p.band->count,
+                    .pairs = s->pairs,
+                    .step = s->step,
+                    .vectors = bf_panel_vectors(t, p.panel),
+                    .w = bf_panel(t, p.group, p.panel) + (s->skip + p.band->from) * s->pairs * 2 * p.width,
+                    .add = s->add};
+    (void)worker;
+    if (s->keep || s->add)
+        sums = t->sums + (p.group * t->vectors * t->kernel->lanes + p.lane) * p.band->rows + p.first * p.width;
+    multiply_rows(&p, &tile, sums);
+    if (!s->keep) store(&p, sums);
+}
+
+void bf_multiply(const cpu_context *cpu, bf_region *s)
+{
+    enum { TASKS = 16, LEAST_ROWS = 24 };
+    const bf_job *t = s->t;
+    double macs = 0;
+    for (int i = 0; i < s->n_bands; i++) {
+        bf_band *b = &s->bands[i];
+        b->rows = s->images * b->plane;
+        macs += 2.0 * (double)b->rows * (double)(b->count * s->pairs) * (double)(t->d.g * t->out);
+    }
+    const int64_t want = cpu_ceil_div(cpu_task_count(macs, TASKS), t->d.g * t->panels * s->n_bands);
+    s->chunks = 0;
+    for (int i = 0; i < s->n_bands; i++) {
+        bf_band *b = &s->bands[i];
+        b->chunks = cpu_max(cpu_ceil_div(b->rows, BF_ROWS), cpu_min(want, cpu_ceil_div(b->rows, LEAST_ROWS)));
+        s->chunks += b->chunks;
+    }
+    parallel_for(cpu->pool, t->d.g * t->panels * s->chunks, multiply, s);
+}
