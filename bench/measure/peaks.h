@@ -6,8 +6,9 @@
 #include "harness/device/impl.h"
 #include "harness/record/record.h"
 
-/* The arithmetic whose ceiling holds for problems of a type. f16's and bf16's is that of matrix units which multiply
- * them and add up in f32: the peaks of f32 data in math f16 and bf16, which are measured on such numbers. */
+/* The arithmetic whose ceiling holds for problems of a type. f16's and bf16's is that of units which multiply them and
+ * add up in f32: the peaks of f32 data in math f16 and bf16, which are measured on such numbers. That of bytes,
+ * whatever becomes of their sums, is that of u8:s8:s32. */
 static inline cnn_type bench_ceiling_type(const cnn_type *t)
 {
     cnn_type type = *t;
@@ -15,6 +16,7 @@ static inline cnn_type bench_ceiling_type(const cnn_type *t)
     if (factor == CNN_F16) type.math = CNN_MATH_F16;
     if (factor == CNN_BF16) type.math = CNN_MATH_BF16;
     if (type.math != t->math) type.dtype = type.weights = CNN_F32;
+    if (factor == CNN_U8 || factor == CNN_S8) type.dtype = type.weights = CNN_U8_S8_S32;
     return type;
 }
 

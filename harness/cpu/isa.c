@@ -13,6 +13,13 @@ static bool has_f16c(void)
     return __get_cpuid(1, &a, &b, &c, &d) != 0 && (c & bit_F16C) != 0;
 }
 
+/* AMX_TILE: leaf 7, bit 24 of edx. */
+static bool has_amx(void)
+{
+    unsigned a, b, c, d;
+    return __get_cpuid_count(7, 0, &a, &b, &c, &d) != 0 && (d >> 24 & 1) != 0;
+}
+
 /* AVX512_VNNI: leaf 7, bit 11 of ecx. AVX512_BF16: its subleaf 1, bit 5 of eax. */
 static bool has_vnni(void)
 {
@@ -43,7 +50,7 @@ static cpu_isa find_own(void)
 
 /* Found once, as the program is loaded: a virtual machine may take 15 us for cpuid, and inner loops ask. */
 static cpu_isa own = CPU_ISA_BASE;
-static bool own_vnni, own_bf16;
+static bool own_vnni, own_bf16, own_amx;
 
 __attribute__((constructor(101))) static void find_at_load(void)
 {
@@ -51,12 +58,14 @@ __attribute__((constructor(101))) static void find_at_load(void)
 #if defined(__x86_64__) && defined(__GNUC__)
     own_vnni = own == CPU_ISA_AVX512 && has_vnni();
     own_bf16 = own == CPU_ISA_AVX512 && has_bf16();
+    own_amx = has_amx();
 #endif
 }
 
 cpu_isa cpu_isa_own(void) { return own; }
 bool cpu_has_vnni(void) { return own_vnni; }
 bool cpu_has_bf16(void) { return own_bf16; }
+bool cpu_has_amx(void) { return own_amx; }
 
 cpu_isa cpu_isa_best(void)
 {

@@ -44,6 +44,7 @@ cpu_isa cpu_isa_best(void);
 /* Whether it has, besides AVX-512, products of four bytes (AVX512_VNNI), and of two bf16 (AVX512_BF16). */
 bool cpu_has_vnni(void);
 bool cpu_has_bf16(void);
+bool cpu_has_amx(void);                      /* matrix units, whether or not the system lets a process use them */
 const char *cpu_isa_name(cpu_isa isa);       /* "base", "avx2", "avx512" */
 const char *cpu_model(char *text, int size); /* "AMD EPYC ..." from /proc/cpuinfo, or "unknown" */
 

@@ -12,7 +12,7 @@
 enum { ROUNDS = 200000, CACHE_PASS_BYTES = 16 << 20 };
 static const size_t least_memory = (size_t)64 << 20;
 
-typedef enum peak_kind { FMA_F32, FMA_F64, READ, COPY, TRIAD } peak_kind;
+typedef enum peak_kind { FMA_F32, FMA_F64, DOT_BYTES, DOT_BF16, READ, COPY, TRIAD } peak_kind;
 
 typedef struct peak_row {
     peak_kind kind;
@@ -22,10 +22,11 @@ typedef struct peak_row {
 } peak_row;
 
 static const peak_row rows[CPU_PEAK_COUNT] = {
-    {FMA_F32, "fma", CPU_ISA_BASE, 0}, {FMA_F32, "fma", CPU_ISA_AVX2, 0}, {FMA_F32, "fma", CPU_ISA_AVX512, 0},
-    {FMA_F64, "fma", CPU_ISA_BASE, 0}, {FMA_F64, "fma", CPU_ISA_AVX2, 0}, {FMA_F64, "fma", CPU_ISA_AVX512, 0},
-    {READ, "read", CPU_ISA_BASE, 0},   {COPY, "copy", CPU_ISA_BASE, 0},   {TRIAD, "triad", CPU_ISA_BASE, 0},
-    {READ, "read", CPU_ISA_BASE, 1},   {READ, "read", CPU_ISA_BASE, 2},   {READ, "read", CPU_ISA_BASE, 3},
+    {FMA_F32, "fma", CPU_ISA_BASE, 0},     {FMA_F32, "fma", CPU_ISA_AVX2, 0},    {FMA_F32, "fma", CPU_ISA_AVX512, 0},
+    {FMA_F64, "fma", CPU_ISA_BASE, 0},     {FMA_F64, "fma", CPU_ISA_AVX2, 0},    {FMA_F64, "fma", CPU_ISA_AVX512, 0},
+    {DOT_BYTES, "dot", CPU_ISA_AVX512, 0}, {DOT_BF16, "dot", CPU_ISA_AVX512, 0}, {READ, "read", CPU_ISA_BASE, 0},
+    {COPY, "copy", CPU_ISA_BASE, 0},       {TRIAD, "triad", CPU_ISA_BASE, 0},    {READ, "read", CPU_ISA_BASE, 1},
+    {READ, "read", CPU_ISA_BASE, 2},       {READ, "read", CPU_ISA_BASE, 3},
 };
 
 /* What a run works on. Each thread has a share of its own: `share` bytes of each of up to three arrays. */
@@ -65,14 +66,24 @@ static char *array_of(const peak_work *w, int array, int64_t task)
     return w->memory + ((size_t)array * (size_t)w->threads + (size_t)task) * w->share;
 }
 
+static double multiply_add(const peak_work *w)
+{
+    if (w->kind == FMA_F32) return w->kernels->fma_f32(ROUNDS);
+    if (w->kind == FMA_F64) return w->kernels->fma_f64(ROUNDS);
+#if defined(__x86_64__)
+    return w->kind == DOT_BYTES ? cpu_peak_dot_bytes(ROUNDS) : cpu_peak_dot_bf16(ROUNDS);
+#else
+    return 1.0; /* open_dot() refuses these */
+#endif
+}
+
 static void run_task(void *arg, int64_t task, int worker)
 {
     peak_work *w = arg;
     uint64_t result = 0;
     (void)worker;
-    if (w->kind == FMA_F32 || w->kind == FMA_F64) {
-        const double value = w->kind == FMA_F32 ? w->kernels->fma_f32(ROUNDS) : w->kernels->fma_f64(ROUNDS);
-        if (value == 0.0) w->sink = 1; /* never: the values tend to 1 */
+    if (w->kind < READ) {
+        if (multiply_add(w) == 0.0) w->sink = 1; /* never */
         return;
     }
     for (int64_t i = 0; i < w->passes; i++) {
@@ -104,6 +115,24 @@ static cnn_status open_fma(const peak_row *row, peak_work *w, cnn_peak *peak, cn
     const int lanes = row->kind == FMA_F32 ? w->kernels->lanes_f32 : w->kernels->lanes_f32 / 2;
     peak->amount = 2.0 * CPU_PEAK_CHAINS * lanes * ROUNDS * w->threads;
     snprintf(peak->variant, sizeof peak->variant, "%s", isa_text(row->isa));
+    return CNN_OK;
+}
+
+/* A processor with AMX multiplies these far faster by that, which is not measured: better no ceiling than one too low.
+ */
+static cnn_status open_dot(const peak_row *row, const peak_work *w, cnn_peak *peak, cnn_error *err)
+{
+    const bool bytes = row->kind == DOT_BYTES;
+    const char *name = bytes ? "AVX512_VNNI" : "AVX512_BF16";
+    if (!(bytes ? cpu_has_vnni() : cpu_has_bf16()))
+        return CNN_FAIL(err, CNN_UNSUPPORTED, "this processor has no %s", name);
+    if (cpu_has_amx()) return CNN_FAIL(err, CNN_UNSUPPORTED, "this processor has AMX, beside which %s is slow", name);
+    peak->unit = CNN_PEAK_FLOPS;
+    peak->dtype = bytes ? CNN_U8_S8_S32 : CNN_F32;
+    peak->math = bytes ? CNN_MATH_F32 : CNN_MATH_BF16;
+    const double products = CPU_PEAK_DOT_LANES * (bytes ? CPU_PEAK_DOT_BYTES : CPU_PEAK_DOT_BF16);
+    peak->amount = 2.0 * CPU_PEAK_CHAINS * products * ROUNDS * w->threads;
+    snprintf(peak->variant, sizeof peak->variant, "%s", bytes ? "vnni" : "avx512_bf16");
     return CNN_OK;
 }
 
@@ -181,8 +210,9 @@ cnn_status cpu_peak_open(thread_pool *pool, int index, cnn_peak *peak, cnn_error
     w->kind = row->kind;
     peak->state = w;
     snprintf(peak->what, sizeof peak->what, "%s", row->what);
-    const bool fma = row->kind == FMA_F32 || row->kind == FMA_F64;
-    const cnn_status status = fma ? open_fma(row, w, peak, err) : open_memory(row, w, peak, err);
+    const cnn_status status = row->kind <= FMA_F64 ? open_fma(row, w, peak, err)
+                              : row->kind < READ   ? open_dot(row, w, peak, err)
+                                                   : open_memory(row, w, peak, err);
     if (status != CNN_OK) cpu_peak_close(peak);
     return status;
 }

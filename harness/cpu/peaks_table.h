@@ -15,6 +15,12 @@ typedef struct cpu_peak_kernels {
     void (*triad)(float *a, const float *b, const float *c, size_t bytes);
 } cpu_peak_kernels;
 
+/* peaks_dot.c, of x86-64: for processors that have the instruction, CPU_PEAK_CHAINS of them a round, each of 16 sums of
+ * so many products. */
+enum { CPU_PEAK_DOT_LANES = 16, CPU_PEAK_DOT_BYTES = 4, CPU_PEAK_DOT_BF16 = 2 };
+double cpu_peak_dot_bytes(int64_t rounds);
+double cpu_peak_dot_bf16(int64_t rounds);
+
 extern const cpu_peak_kernels cpu_peak_base_kernels, cpu_peak_avx2_kernels, cpu_peak_avx512_kernels;
 
 #endif

@@ -97,6 +97,42 @@ static void only_asked_for_types_are_measured(void **state)
     cnn_session_close(&session);
 }
 
+/* Products of bytes and of bf16 are held to what the instruction for them does, not to multiply-adds of f32. */
+static void bytes_and_bf16_have_ceilings_of_their_own(void **state)
+{
+    const struct {
+        cnn_dtype dtype, ceiling;
+        cnn_math math;
+        bool has;
+        double products; /* of an instruction */
+        const char *name;
+    } rows[] = {{CNN_S8_S8_U8, CNN_U8_S8_S32, CNN_MATH_F32, cpu_has_vnni(), 64, "dot vnni u8:s8:s32"},
+                {CNN_BF16, CNN_F32, CNN_MATH_BF16, cpu_has_bf16(), 32, "dot avx512_bf16 bf16"}};
+    cnn_session session;
+    cnn_peak peak;
+    cnn_error err;
+    open_cpu(&session, 2);
+    for (int r = 0; r < 2; r++) {
+        const cnn_type type = {rows[r].dtype, rows[r].dtype, CNN_NCHW, CNN_MATH_F32};
+        const peak_plan plan = {.seconds = 0.0005, .types = &type, .n_types = 1};
+        const bool there = rows[r].has && !cpu_has_amx();
+        bench_peaks peaks = {0};
+        int arithmetic = 0;
+        assert_int_equal(bench_peaks_measure(&peaks, &session, &plan, &err), CNN_OK);
+        for (int i = 0; i < peaks.count; i++) arithmetic += peaks.list[i].unit == CNN_PEAK_FLOPS;
+        assert_int_equal(arithmetic, there);
+        assert_true((find(&peaks, rows[r].name, 2) != NULL) == there);
+        bench_peaks_free(&peaks);
+        for (int i = 0; i < session.impl->peaks->count; i++) {
+            if (session.impl->peaks->open(session.context, i, &peak, &err) != CNN_OK) continue;
+            if (strcmp(peak.what, "dot") == 0 && peak.dtype == rows[r].ceiling && peak.math == rows[r].math)
+                assert_true(fmod(peak.amount, 2 * 12 * rows[r].products * 2) == 0); /* twelve chains, two threads */
+            session.impl->peaks->close(session.context, &peak);
+        }
+    }
+    cnn_session_close(&session);
+}
+
 static bool at_once(void) { return true; }
 
 static void measuring_can_be_interrupted(void **state)
@@ -337,6 +373,7 @@ int main(void)
         cmocka_unit_test(records_come_back),
         cmocka_unit_test(floors_are_what_they_should_be),
         cmocka_unit_test(only_asked_for_types_are_measured),
+        cmocka_unit_test(bytes_and_bf16_have_ceilings_of_their_own),
         cmocka_unit_test(ceilings_beside_other_work_are_marked),
         cmocka_unit_test(caches_grow_with_their_level),
         cmocka_unit_test(several_last_caches_are_counted),
