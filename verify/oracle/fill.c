@@ -166,6 +166,14 @@ static double clipped_input(double ceiling, int64_t i, cnn_rng *rng)
     return ceiling / 8.0 * (double)(i % 3 == 0 ? rng_int(rng, 1, 7) : rng_int(rng, -8, 16));
 }
 
+/* Windows with several equal maxima, and not the same one in all of them: of many taps, one has the largest number that
+ * there is. Whole numbers that bf16 holds. */
+static int64_t range_of_maxima(const cnn_problem *p)
+{
+    const double taps = vf_terms(p, CNN_FWD);
+    return taps <= 9 ? 3 : taps < 127 ? (int64_t)taps : 127;
+}
+
 static void fill_integers(const vf_case *c, const cnn_operand *o, double density, cnn_rng *rng, double *v)
 {
     if (cnn_is_weighted(&c->problem) && vf_is_factor(o)) {
@@ -177,7 +185,7 @@ static void fill_integers(const vf_case *c, const cnn_operand *o, double density
     int64_t range = act                            ? 8
                     : cnn_is_weighted(&c->problem) ? 1023
                                                    : 4095; /* an activation gets zeros and its ceiling too */
-    if (max) range = 3;                                    /* windows with several equal maxima */
+    if (max) range = range_of_maxima(&c->problem);
     for (int64_t i = 0; i < o->count; i++)
         v[i] = act && is_clipped(&c->problem) ? clipped_input(c->problem.u.act.alpha, i, rng)
                : add                          ? vf_odd_integer(rng, vf_wide_bits(&c->problem))
