@@ -1,13 +1,20 @@
-# benchcnn_isa(TARGET FILE FLAGS...): kernels of one text, compiled for each instruction set and chosen at run time: FILE
-# is such a source for the base set, FILE with avx2 and avx512 for `base` are its others. Only these files may fuse a
-# product and a sum: their kernels are written for it. FLAGS are AVX-512's.
-function(benchcnn_isa target file)
+# benchcnn_isa_flags(RESULT): how kernels are optimised, whatever their instruction set. Only these files may fuse a product and
+# a sum: their kernels are written for it.
+function(benchcnn_isa_flags result)
   set(flags -O3 -ffp-contract=fast)
   if(BENCHCNN_LIBFUZZER) # fuzz.cmake: no kernel runs
     set(flags -O0)
   elseif(BENCHCNN_SANITIZE) # at -O3 the checks of unrolled loops take the compiler minutes a file
     set(flags -O1 -ffp-contract=fast)
   endif()
+  set(${result} "${flags}" PARENT_SCOPE)
+endfunction()
+
+# benchcnn_isa(TARGET FILE FLAGS...): kernels of one text, compiled for each instruction set and chosen at run time: FILE
+# is such a source for the base set, FILE with avx2 and avx512 for `base` are its others. FLAGS are
+# AVX-512's.
+function(benchcnn_isa target file)
+  benchcnn_isa_flags(flags)
   target_sources(${target} PRIVATE ${file})
   set_source_files_properties(${file} PROPERTIES COMPILE_OPTIONS "${flags}")
   if(NOT CMAKE_SYSTEM_PROCESSOR MATCHES "^(x86_64|AMD64|amd64)$")
@@ -29,13 +36,8 @@ function(benchcnn_isa_more target file)
   if(NOT CMAKE_SYSTEM_PROCESSOR MATCHES "^(x86_64|AMD64|amd64)$")
     return()
   endif()
-  set(flags -O3)
-  if(BENCHCNN_LIBFUZZER)
-    set(flags -O0)
-  elseif(BENCHCNN_SANITIZE)
-    set(flags -O1)
-  endif()
+  benchcnn_isa_flags(flags)
   target_sources(${target} PRIVATE ${file})
   set(wide -mavx2 -mfma -mavx512f -mavx512vl -mavx512dq -mavx512bw ${ARGN})
-  set_source_files_properties(${file} PROPERTIES COMPILE_OPTIONS "${flags};-ffp-contract=fast;${wide}")
+  set_source_files_properties(${file} PROPERTIES COMPILE_OPTIONS "${flags};${wide}")
 endfunction()

@@ -117,6 +117,11 @@ static inline cnn_conv_desc cnn_with_depth(const cnn_problem *problem)
     if (problem->op != CNN_OP_CONV3D) d.id = d.od = d.kd = d.sd = 1, d.pd = d.pd_r = d.dd = 0;
     return d;
 }
+static inline bool cnn_is_weighted(const cnn_problem *problem)
+{
+    return cnn_is_conv(problem) || problem->op == CNN_OP_FC;
+}
+
 /* Whether `u.pool` describes it; and of a POOL or a POOL3D, for kernels that do both: a POOL's depths are one. */
 static inline bool cnn_is_pool(const cnn_problem *problem)
 {
@@ -127,10 +132,6 @@ static inline cnn_pool_desc cnn_pool_with_depth(const cnn_problem *problem)
     cnn_pool_desc d = problem->u.pool;
     if (problem->op != CNN_OP_POOL3D) d.id = d.od = d.kd = d.sd = 1, d.pd = d.pd_r = d.dd = 0;
     return d;
-}
-static inline bool cnn_is_weighted(const cnn_problem *problem)
-{
-    return cnn_is_conv(problem) || problem->op == CNN_OP_FC;
 }
 
 /* How results are quantized; all 0 where they are not. */

@@ -5,8 +5,6 @@
 #if defined(__x86_64__)
 #include <immintrin.h>
 
-#define PEAK_CHAINS(X) X(0) X(1) X(2) X(3) X(4) X(5) X(6) X(7) X(8) X(9) X(10) X(11)
-
 __attribute__((target("avx512f,avx512vnni"))) double cpu_peak_dot_bytes(int64_t rounds)
 {
     const __m512i a = _mm512_set1_epi8(3), b = _mm512_set1_epi8(-1);

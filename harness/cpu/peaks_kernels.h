@@ -6,8 +6,6 @@
  * denormal. */
 #include "peaks_table.h"
 
-#define PEAK_CHAINS(X) X(0) X(1) X(2) X(3) X(4) X(5) X(6) X(7) X(8) X(9) X(10) X(11)
-
 typedef float peak_f32 __attribute__((vector_size(PEAK_BYTES)));
 typedef double peak_f64 __attribute__((vector_size(PEAK_BYTES)));
 typedef uint64_t peak_word __attribute__((vector_size(PEAK_BYTES)));

@@ -5,6 +5,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
+/* Of the inner loops: CPU_PEAK_CHAINS of them. */
+#define PEAK_CHAINS(X) X(0) X(1) X(2) X(3) X(4) X(5) X(6) X(7) X(8) X(9) X(10) X(11)
+
 enum { CPU_PEAK_CHAINS = 12, CPU_PEAK_READ_BYTES = 8 * 64 }; /* what `read` takes at a time, at most */
 
 typedef struct cpu_peak_kernels {
