@@ -95,7 +95,8 @@ static cnn_status run_steps(trainer *t, const trainer_watch *watch, pass *p, cnn
     if (status == CNN_OK) status = trainer_clear_sums(t, err);
     if (status == CNN_OK) status = trainer_note(t, "order", begun, err);
     for (int64_t done = 0; done < p->count && status == CNN_OK;) {
-        const int64_t images = images_at_once(t, p->count - done, each), batch = t->net->batch;
+        const bool one = each || trainer_sample_single(watch->samples, p->set == TEST, p->steps, t->facts.steps);
+        const int64_t images = images_at_once(t, p->count - done, one), batch = t->net->batch;
         const int64_t steps = (images + batch - 1) / batch;
         status = trainer_sample_before(t, watch->samples, p->set, p->steps, steps, err);
         const double start = cnn_now();

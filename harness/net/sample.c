@@ -35,6 +35,16 @@ static void end_others(trainer *t, trainer_samples *samples, const trainer_sampl
     t->paused += cnn_now() - start; /* copies of the judge's are none of the epoch's time */
 }
 
+bool trainer_sample_single(const trainer_samples *samples, bool test, int64_t first, int64_t steps)
+{
+    for (int i = 0; samples != NULL && i < samples->count; i++) {
+        const trainer_sample *s = &samples->list[i];
+        if (!s->single || s->test != test) continue;
+        if (s->left > 0 || (s->wanted >= first && s->wanted - first < steps)) return true;
+    }
+    return false;
+}
+
 cnn_status trainer_sample_before(trainer *t, trainer_samples *samples, int set, int64_t first, int64_t steps,
                                  cnn_error *err)
 {

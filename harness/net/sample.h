@@ -16,6 +16,7 @@ typedef struct trainer_state {
 typedef struct trainer_sample {
     bool test;            /* of the test pass */
     bool idle;            /* nobody judges it: states of several such may lie at one place */
+    bool single;          /* its launches are of one step each, also where several are one graph */
     int64_t wanted;       /* the first launch to look at is the one with this step */
     int launches;         /* how many to look at, from 1; fewer where the next such sample begins before */
     int64_t first, steps; /* what came of it; steps 0: the pass ended before */
@@ -31,6 +32,10 @@ typedef struct trainer_samples {
 } trainer_samples;
 
 typedef struct trainer trainer;
+
+/* Whether the next launch of a pass of the set, from step `first` on, is to be of one step: a sample asks for it that
+ * is under way, or begins within `steps`. samples NULL: no. */
+bool trainer_sample_single(const trainer_samples *samples, bool test, int64_t first, int64_t steps);
 
 /* All zeros at first, but for the loss scale: where training begins, but for the parameters. Its arrays stand one
  * behind the other: parameters, the optimizer's state, the scaling, gradients. */

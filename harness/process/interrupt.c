@@ -16,7 +16,7 @@ static atomic_int own, *interrupted = &own;
 
 static void on_interrupt(int signal_number, siginfo_t *info, void *context)
 {
-    static const char message[] = "\nbenchcnn: stopping after the step in hand (Ctrl-C again: at once)\n";
+    static const char message[] = "\nbenchcnn: stopping after the current step (Ctrl-C again: at once)\n";
     const int before = errno; /* of whatever was interrupted */
     (void)signal_number, (void)context;
     if (info->si_pid == getpid()) { /* raised by a kernel: nobody has pressed a key */

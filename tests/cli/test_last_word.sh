@@ -205,7 +205,7 @@ if [ -e /proc/self/task/$$/children ]; then
         wait $pid
         status=$?
         [ $status = 130 ] || fail "SIG$signal: status $status"
-        [ "$(grep -c 'stopping after the step' "$work/out")" = 1 ] || fail "SIG$signal: not said once"
+        [ "$(grep -c 'stopping after the current step' "$work/out")" = 1 ] || fail "SIG$signal: not said once"
         grep -qv '^{.*}$' "$work/slow.jsonl" && fail "SIG$signal: a broken record"
         [ -z "$(state $run)" ] || fail "SIG$signal: the run goes on"
     done
@@ -214,7 +214,7 @@ if [ -e /proc/self/task/$$/children ]; then
     wait $pid
     status=$?
     [ $status = 130 ] || fail "Ctrl-C: status $status"
-    [ "$(grep -c 'stopping after the step' "$work/out")" = 1 ] || fail "Ctrl-C: not said once"
+    [ "$(grep -c 'stopping after the current step' "$work/out")" = 1 ] || fail "Ctrl-C: not said once"
     for to in PID "-- -PID"; do
         begin
         kill -s TSTP ${to/PID/$pid}

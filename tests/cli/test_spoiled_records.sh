@@ -146,7 +146,7 @@ for signal in TERM INT HUP KILL; do
     status=$?
     [ -z "$step" ] || ends "${step%% *}" "after SIG$signal the step"
     [ $signal = KILL ] || [ $signal = HUP ] || [ $status -eq 130 ] || fail "after SIG$signal the recipe ends with $status, not 130"
-    [ $signal != TERM ] || holds "a recipe that was asked to stop" "$tmp/log" 'stopping after the step in hand|interrupted at line 1'
+    [ $signal != TERM ] || holds "a recipe that was asked to stop" "$tmp/log" 'stopping after the current step|interrupted at line 1'
     [ "$(count "$tmp/long.jsonl" conv)" -eq 0 ] || fail "a measurement that was cut short is recorded"
 done
 

@@ -13,7 +13,8 @@ static const cnn_knob own_knobs[MOCK_KNOBS] = {{"fail_at", "", 0, INT64_MAX, 0, 
                                                {"early_uploads", "", 0, 1, 0, NULL, 0, true},
                                                {"memory", "", 0, INT64_MAX, (int64_t)1 << 40, NULL, 0, true},
                                                {"searches", "", 0, 1, 0, NULL, 0, true},
-                                               {"rests_from", "", 0, INT64_MAX, 0, NULL, 0, true}};
+                                               {"rests_from", "", 0, INT64_MAX, 0, NULL, 0, true},
+                                               {"disorder", "", 0, INT64_MAX, 0, NULL, 0, true}};
 
 mock_counts mock_counted(const cnn_context *context) { return ((const mock *)(const void *)context)->counts; }
 

@@ -10,7 +10,9 @@
  *   early_uploads  1: asynchronous uploads, copies to the host and back, and what is on a second stream, happen as
  * early as cnn.h lets them, not as late memory         bytes of device memory searches       1: plans of convolutions
  * say that they settled on something: found_0 forward, found_1, found_2 rests_from     from the n-th operation on no
- * gradient of weights is computed any more, and nobody is told (0: all are) */
+ * gradient of weights is computed any more, and nobody is told (0: all are) disorder       1: FC's gradients of weights
+ * (f32) round differently in each run, as sums without an order do
+ */
 #ifndef TESTS_MOCK_MOCK_DEVICE_H
 #define TESTS_MOCK_MOCK_DEVICE_H
 

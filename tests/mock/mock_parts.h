@@ -4,6 +4,7 @@
 #ifndef TESTS_MOCK_MOCK_PARTS_H
 #define TESTS_MOCK_MOCK_PARTS_H
 
+#include "harness/base/rng.h"
 #include "mock_device.h"
 
 /* The mock needs few of the arguments that its functions get. */
@@ -19,6 +20,7 @@ enum {
     MOCK_MEMORY,
     MOCK_SEARCHES,
     MOCK_RESTS_FROM,
+    MOCK_DISORDER,
     MOCK_KNOBS
 };
 
@@ -86,6 +88,7 @@ struct mock {
     bool second; /* is in use */
     int64_t ran; /* of the queue */
     int64_t knobs[MOCK_KNOBS], executed;
+    cnn_rng disorder;
     lane lanes[MOCK_LANES];
     int last_lane;
     mock_counts counts;

@@ -387,6 +387,41 @@ static void a_graph_that_rests_is_found(void **state)
     }
 }
 
+/* ---- Sums without a fixed order: each run rounds differently, and steps at a high rate make much of it. */
+
+static void the_chance_of_many_steps_is_no_fault(void **state)
+{
+    enum { KNOBS_MOST = 64, SEEDS = 12 };
+    cnn_impl impl = *cnn_impl_mock();
+    cnn_capture capture = *impl.capture;
+    cnn_knob knobs[KNOBS_MOST];
+    int alone = 0;
+    assert_true(impl.n_knobs <= KNOBS_MOST);
+    memcpy(knobs, impl.knobs, (size_t)impl.n_knobs * sizeof *knobs);
+    for (int i = 0; i < impl.n_knobs; i++)
+        if (strcmp(knobs[i].name, "disorder") == 0) knobs[i].def = 1;
+    impl.knobs = knobs;
+    replay = capture.run;
+    captured = capture.end;
+    for (uint64_t seed = 1; seed <= 2 * SEEDS; seed++) {
+        const bool rests = seed > SEEDS; /* every second replay of many steps does: that is no chance */
+        const set_up u = {.impl = &impl,
+                          .net = "input 1 8 8\nfc 16\ntanh\nfc 16\ntanh\nfc 16\ntanh\nfc 16\ntanh\nfc 10\n"
+                                 "softmax_cross_entropy\n",
+                          .optimizer = "sgd,lr=1.5",
+                          .batch = 1,
+                          .train = 1000};
+        capture.run = rests ? lazy_replay : replay;
+        capture.end = rests ? note_capture : captured;
+        impl.capture = &capture;
+        replays = captures = 0;
+        const verify_training_result r = train(&u, seed);
+        if (r.failed != rests) fail_msg("seed %d: %d '%s'", (int)seed, r.failed, r.reason);
+        alone += strstr(r.steps, " alone") != NULL;
+    }
+    assert_true(alone > 0);
+}
+
 /* ---- A trainer of an implementation's own. */
 
 static void a_trainer_of_its_own_is_compared_too(void **state)
@@ -421,6 +456,7 @@ int main(void)
         cmocka_unit_test(large_batches_are_taken_in_parts),
         cmocka_unit_test(the_other_side_of_a_kink_is_no_fault),
         cmocka_unit_test(a_graph_that_rests_is_found),
+        cmocka_unit_test(the_chance_of_many_steps_is_no_fault),
         cmocka_unit_test(a_trainer_of_its_own_is_compared_too),
     };
     return cmocka_run_group_tests(unit_tests, NULL, NULL);

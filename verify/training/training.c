@@ -25,8 +25,10 @@ static const double operations = 1e9;
  * parameters went, and of the loss. */
 static const double again_share = 0.01;
 /* Where that is not enough, they are run RUNS times more: so many times what lies between these is allowed, too, up to
- * a share of the way. */
-enum { RUNS = 3 };
+ * a share of the way. Few runs may lie close by chance, so before somebody is accused MORE_RUNS follow. If that would
+ * be more, the steps are too many to be compared: nothing is said of where they end, and looks from then on are at half
+ * as many: at fewer launches, and where these are of several steps, every other look at launches of single ones. */
+enum { RUNS = 3, MORE_RUNS = 9 };
 static const double spread_times = 3.0, strayed_most = 0.25;
 
 struct verify_training {
@@ -40,6 +42,9 @@ struct verify_training {
     int64_t epoch;
     uint64_t seed;
     int n_train;
+    int launches_most; /* of a look */
+    int singles_most;  /* launches of single steps, of every other look; 0: none are made for it */
+    bool alone;        /* of the sample that is judged now, single steps were compared, but not where all of them end */
 };
 
 static int64_t steps_of(const verify_training *v, bool test)
@@ -91,6 +96,7 @@ cnn_status verify_training_open(trainer *t, const cnn_session *session, const cn
     v->trainer = t;
     v->session = session;
     v->n_train = count_samples(&network->net);
+    v->launches_most = LAUNCHES;
     v->samples.list = calloc(3 * MOST, sizeof *v->samples.list);
     v->samples.trained = malloc(elems * cnn_param_size(&network->net));
     const bool made = v->own.order != NULL && v->own.weights != NULL && v->samples.list != NULL &&
@@ -157,7 +163,7 @@ trainer_samples *verify_training_draw(verify_training *v, int64_t epoch, uint64_
     v->seed = seed != 0 ? seed : verify_training_seed();
     cnn_rng rng = rng_stream(v->seed, (uint64_t)epoch);
     /* Memory of the host is read unseen; a device's is downloaded, and then the next step may be another. */
-    const int most = v->session->impl->memory == NULL || v->own.params->profile ? 1 : LAUNCHES;
+    const int most = v->session->impl->memory == NULL || v->own.params->profile ? 1 : v->launches_most;
     for (int i = 0; i < v->samples.count; i++) {
         trainer_sample *s = &v->samples.list[i];
         s->idle = is_idle(v, i);
@@ -171,6 +177,8 @@ trainer_samples *verify_training_draw(verify_training *v, int64_t epoch, uint64_
                                                                      : (int)rng_int(&rng, 1, most);
         if (v->composed != NULL && !s->test && s->wanted < whole && s->launches > whole - s->wanted)
             s->launches = (int)(whole - s->wanted);
+        s->single = v->singles_most > 0 && !s->test && !s->idle && rng_int(&rng, 0, 1) == 1;
+        if (s->single) s->launches = (int)rng_int(&rng, 1, v->singles_most);
         s->steps = 0;
         s->left = 0;
     }
@@ -184,6 +192,15 @@ trainer_samples *verify_training_draw(verify_training *v, int64_t epoch, uint64_
 typedef struct apart {
     double params, loss, correct;
 } apart;
+
+/* What may differ, of `whole`, where runs of the same steps lie so far apart; infinite where that is too far. */
+static double allowed_again(verify_training *v, double whole, double runs_apart)
+{
+    const double by_runs = spread_times * runs_apart;
+    if (by_runs <= strayed_most * whole) return fmax(again_share * whole, by_runs);
+    v->alone = true;
+    return INFINITY;
+}
 
 /* Where steps led that were run again, and where they had led in the epoch. */
 static void judge_again(verify_training *v, const trainer_sample *s, const trainer_state *end, const apart *runs,
@@ -203,23 +220,20 @@ static void judge_again(verify_training *v, const trainer_sample *s, const train
     const size_t length = strlen(what);
     const double way = vf_distance(after, before, n);
     snprintf(what + length, sizeof what - length, "the parameters");
-    vf_training_hold(r, vf_distance(after, again, n),
-                     fmax(again_share * way, fmin(spread_times * runs->params, strayed_most * way)), what);
+    vf_training_hold(r, vf_distance(after, again, n), allowed_again(v, way, runs->params), what);
     snprintf(what + length, sizeof what - length, "the loss");
-    vf_training_hold(r, fabs(s->after.loss_sum - end->loss_sum),
-                     fmax(again_share * (images + fabs(loss)),
-                          fmin(spread_times * runs->loss, strayed_most * (images + fabs(loss)))),
+    vf_training_hold(r, fabs(s->after.loss_sum - end->loss_sum), allowed_again(v, images + fabs(loss), runs->loss),
                      what);
     snprintf(what + length, sizeof what - length, "the right answers");
-    vf_training_hold(r, fabs((double)(s->after.correct - end->correct)),
-                     1.0 + fmax(again_share * images, fmin(spread_times * runs->correct, strayed_most * images)), what);
+    vf_training_hold(r, fabs((double)(s->after.correct - end->correct)), 1.0 + allowed_again(v, images, runs->correct),
+                     what);
     snprintf(what + length, sizeof what - length, "the number of updates");
     vf_training_hold(r, fabs((double)(s->after.own.step - end->own.step)), 0.0, what);
 }
 
-/* How far runs of the same steps, made now, lie from one another. In each a step is held to the reference, so that who
- * is asked again cannot answer anything. */
-static cnn_status measure_apart(verify_training *v, const trainer_sample *s, cnn_rng *rng, apart *runs,
+/* How far `count` runs of the same steps, made now, lie from the one before them. In each a step is held to the
+ * reference, so that who is asked again cannot answer anything. */
+static cnn_status measure_apart(verify_training *v, const trainer_sample *s, int count, cnn_rng *rng, apart *runs,
                                 verify_training_result *r, cnn_error *err)
 {
     const cnn_net *net = &v->own.network->net;
@@ -228,7 +242,7 @@ static cnn_status measure_apart(verify_training *v, const trainer_sample *s, cnn
     double *first = malloc(((size_t)net->param_elems + 1) * sizeof *first), *next = v->own.running;
     cnn_status status = first != NULL ? CNN_OK : CNN_FAIL(err, CNN_OUT_OF_MEMORY, "no memory to repeat steps");
     if (first != NULL) vf_net_doubles(net, v->states[2].own.params, net->param_elems, first);
-    for (int i = 0; i < RUNS && status == CNN_OK && !r->failed; i++) {
+    for (int i = 0; i < count && status == CNN_OK && !r->failed; i++) {
         const int64_t at = rng_int(rng, 0, s->steps - 1);
         status = trainer_repeat(v->trainer, v->epoch, s, at, &v->states[0], &v->states[1], &v->states[2], err);
         if (status != CNN_OK) break;
@@ -244,6 +258,14 @@ static cnn_status measure_apart(verify_training *v, const trainer_sample *s, cnn
     return status;
 }
 
+static void look_shorter(verify_training *v, const trainer_sample *s)
+{
+    if (s->single || s->launches == 1)
+        v->singles_most = (int)(s->steps / 2);
+    else if (s->launches / 2 < v->launches_most)
+        v->launches_most = s->launches / 2;
+}
+
 static cnn_status judge_repeated(verify_training *v, const trainer_sample *s, cnn_rng *rng, verify_training_result *r,
                                  cnn_error *err)
 {
@@ -252,9 +274,14 @@ static cnn_status judge_repeated(verify_training *v, const trainer_sample *s, cn
     judge_again(v, s, &v->states[2], &runs, r);
     /* ranks would have to agree that they run them again */
     if (before.failed || !r->failed || v->own.params->ranks != NULL) return CNN_OK;
-    *r = before;
-    const cnn_status status = measure_apart(v, s, rng, &runs, r, err);
-    if (status == CNN_OK && !r->failed) judge_again(v, s, &v->states[2], &runs, r);
+    cnn_status status = CNN_OK;
+    for (int round = 0; round < 2 && r->failed && status == CNN_OK; round++) {
+        *r = before;
+        status = measure_apart(v, s, round == 0 ? RUNS : MORE_RUNS, rng, &runs, r, err);
+        if (status != CNN_OK || r->failed) return status; /* a step of them is wrong */
+        judge_again(v, s, &v->states[2], &runs, r);
+    }
+    if (v->alone) look_shorter(v, s);
     return status;
 }
 
@@ -292,6 +319,7 @@ static cnn_status judge_sample(verify_training *v, const trainer_sample *s, int6
                                verify_training_result *r, cnn_error *err)
 {
     composed_look look = {.at = at};
+    v->alone = false;
     verify_training_result single = {.budget_used = 0.0};
     cnn_status status = CNN_OK;
     if (v->composed != NULL) status = composed_judge(v->composed, &v->own, s, v->seed, &look, &single, err);
@@ -324,11 +352,11 @@ cnn_status verify_training_judge(verify_training *v, bool (*interrupted)(void), 
         if (interrupted != NULL && interrupted()) return CNN_FAIL(err, CNN_INTERRUPTED, "interrupted");
         const int64_t at = rng_int(&rng, zero ? 1 : 0, s->steps - 1);
         status = judge_sample(v, s, at, &rng, r, err);
-        cnn_append(r->steps, sizeof r->steps, "%s %lld",
+        cnn_append(r->steps, sizeof r->steps, "%s %lld%s",
                    i == 0            ? "train"
                    : i == v->n_train ? ", test"
                                      : "",
-                   (long long)(s->first + at));
+                   (long long)(s->first + at), v->alone ? " alone" : "");
         if (s->test && memcmp(s->before.own.params, v->samples.trained, bytes) != 0 && !r->failed) {
             r->failed = true;
             snprintf(r->reason, sizeof r->reason, "the test has other parameters than training left");

@@ -34,7 +34,7 @@ typedef struct verify_training verify_training;
 typedef struct verify_training_result {
     bool failed;
     char reason[VERIFY_TEXT_MAX]; /* of a failure */
-    char steps[128];              /* what was compared: "train 17 402, test 3" */
+    char steps[128];              /* what was compared: "train 17 402 alone, test 3"; see `alone` in training.c */
     double budget_used;           /* the largest share of what was allowed */
     uint64_t seed;                /* the steps follow from it */
 } verify_training_result;
