@@ -13,6 +13,28 @@ static void check_sums(onednn_build *b, const cnn_conv_desc *d, int64_t products
                       cnn_dtype_name(d->t.dtype), (long long)products);
 }
 
+/* Seen with 2.6.3, in 13,000 and 20,000 problems. Of 16 bits: where a stride is wider than the image, a column beside x
+ * is multiplied by 0, and NaN stays NaN; where 1x1 takes one pixel in several, of channels that do not fill its
+ * vectors, it writes past its scratchpad. Of 8 bits, signed: sums are wrong. */
+static void check_faults(onednn_build *b, const cnn_conv_desc *d, int64_t products)
+{
+    const bool x_signed = cnn_sums_whole(d->t.dtype) && cnn_part_dtype(d->t.dtype, CNN_PART_FACTOR) == CNN_S8;
+    if (x_signed && d->g > 1 && products == 8 && d->oc == 8)
+        onednn_refuse(b, CNN_UNSUPPORTED,
+                      "%s, %lld groups, sums of 8 products, 8 output channels: oneDNN 2.6 computes them wrong",
+                      cnn_dtype_name(d->t.dtype), (long long)d->g);
+    if (b->request->dir != CNN_BWD_W || cnn_part_dtype(d->t.dtype, CNN_PART_FACTOR) != CNN_BF16) return;
+    if (d->sw > d->iw)
+        onednn_refuse(b, CNN_UNSUPPORTED,
+                      "BWD_W in bf16, a stride of %lld columns in an image of %lld: oneDNN 2.6 reads beside x",
+                      (long long)d->sw, (long long)d->iw);
+    if (d->kh == 1 && d->kw == 1 && (d->sh > 1 || d->sw > 1) && d->ic % 16 != 0)
+        onednn_refuse(b, CNN_UNSUPPORTED,
+                      "BWD_W in bf16, 1x1 with a stride, %lld channels, which are no multiple of 16: oneDNN 2.6 writes "
+                      "past its scratchpad",
+                      (long long)d->ic);
+}
+
 void onednn_check_weighted(onednn_build *b, const cnn_conv_desc *d)
 {
     const bool depth = b->request->problem->op == CNN_OP_CONV3D;
@@ -33,4 +55,5 @@ void onednn_check_weighted(onednn_build *b, const cnn_conv_desc *d)
                 "%lld rows or columns at the end are not read: oneDNN takes less than a stride (%lld) of them",
                 (long long)-beyond[i][0], (long long)beyond[i][1]);
     if (cnn_sums_whole(d->t.dtype)) check_sums(b, d, filter / d->g);
+    check_faults(b, d, filter / d->g);
 }

@@ -90,13 +90,15 @@ static cnn_status second_open(second *o, const vf_subject *s, int threads, const
     return status;
 }
 
-/* Runs with `threads` threads in a session of its own and compares. */
+/* Runs with `threads` threads in a session of its own and compares. Who does not take the problem with so many, for
+ * lack of the workspace that is allowed for instance, is not asked. */
 static cnn_status try_threads(const vf_subject *s, const vf_case *c, const vf_run *first, int threads,
                               verify_result *result, cnn_error *err)
 {
     second other;
     vf_run run;
     cnn_status status = second_open(&other, s, threads, s->problem, err);
+    if (status == CNN_UNSUPPORTED) return CNN_OK;
     if (status != CNN_OK) return status;
     status = vf_run_make(&run, &other.place, c, &(vf_run_options){0}, err);
     if (status == CNN_OK) {
@@ -169,6 +171,7 @@ static cnn_status try_stress(const vf_subject *s, const vf_case *c, const vf_run
     atomic_bool stop = false;
     second other;
     cnn_status status = second_open(&other, s, 2 * count + 1, s->problem, err);
+    if (status == CNN_UNSUPPORTED) return CNN_OK;
     if (status != CNN_OK) return status;
     for (int i = 0; i < count; i++) {
         list[i].rng = rng_stream(s->engine->options.seed, 5000 + (uint64_t)i);

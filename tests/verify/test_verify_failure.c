@@ -181,6 +181,9 @@ static void bits_are_told_apart(void **state)
     expect_bits(MUTANT_NONE, CNN_FWD, "mb1ic5ih9oc6kh3ph1", "yy-y");
     expect_bits(MUTANT_THREADS, CNN_FWD, "mb3ic5ih9oc6kh3ph1", "ynyy");
     expect_bits(MUTANT_TF32, CNN_FWD, "mb3ic5ih9oc6kh3ph1", "yyyy");
+    expect_bits(TWO_THREADS, CNN_FWD, "mb3ic5ih9oc6kh3ph1", "y-yy");
+    const seen two_threads = ask(TWO_THREADS, "mb3ic5ih9oc6kh3ph1", CNN_FWD, 0, true);
+    assert_int_equal(two_threads.v.last[VERIFY_DETERMINISM].state, VERIFY_PASSED);
     const seen other = ask(MUTANT_TF32, "mb3ic5ih9oc6kh3ph1", CNN_FWD, 1, true),
                own = ask(MUTANT_NONE, "mb3ic5ih9oc6kh3ph1", CNN_FWD, 0, true),
                again = ask(MUTANT_NONE, "mb3ic5ih9oc6kh3ph1", CNN_FWD, 1, true);

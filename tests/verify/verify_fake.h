@@ -201,6 +201,8 @@ static cnn_status fake_supports(cnn_context *c, const cnn_request *request, cnn_
     const cnn_problem *p = request->problem;
     if (p->op == CNN_OP_CONV && p->u.conv.kh > 7)
         return CNN_FAIL(err, CNN_UNSUPPORTED, "kernels above 7 are too large");
+    if (c->mutant == TWO_THREADS && c->threads != 2)
+        return CNN_FAIL(err, CNN_UNSUPPORTED, "%d threads are not two", c->threads);
     return CNN_OK;
 }
 

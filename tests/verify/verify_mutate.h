@@ -32,7 +32,8 @@ typedef enum mutant {
     MUTANT_SINGLE,
     MUTANT_HALF,
     MUTANT_BY_ADDRESS,
-    MUTANT_COUNT
+    MUTANT_COUNT,
+    TWO_THREADS /* right, but takes problems with two threads alone */
 } mutant;
 
 struct cnn_context {
