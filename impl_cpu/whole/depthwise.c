@@ -65,17 +65,16 @@ static depthwise_job job_of(const cpu_context *cpu, const cnn_problem *problem, 
 static void take(depthwise_job *t, const cpu_context *cpu, cpu_arena *arena)
 {
     enum { LANE = sizeof(int32_t), VECTORS = 16 };
-    const int64_t before = arena->used;
     cpu_arena copy = {.base = NULL}, stack = {.base = NULL};
     t->w = cpu_take(arena, t->blocks * (1 + t->stacks * t->d.kw), t->channels, LANE);
-    t->panel = (1 + t->stacks * t->d.kw) * t->channels * LANE;
+    if (!arena->overflow) t->panel = (1 + t->stacks * t->d.kw) * t->channels * LANE;
     if (t->copied > 0) cpu_take(&copy, t->copied * t->d.iw + 2 * VECTORS, t->channels, 1);
     cpu_take(&stack, t->rows * t->stacks, t->width, (size_t)t->channels * LANE);
     t->copy_bytes = copy.used;
     t->stack_bytes = stack.used;
     t->copy = cpu_take(arena, cpu->threads, copy.used, 1);
     t->stack = cpu_take(arena, cpu->threads, stack.used, 1);
-    arena->overflow = arena->overflow || copy.overflow || stack.overflow || arena->used < before;
+    arena->overflow = arena->overflow || copy.overflow || stack.overflow;
 }
 
 cnn_status depthwise_plan(const cpu_context *cpu, const cnn_request *r, size_t *bytes, cnn_error *err)
@@ -114,26 +113,30 @@ static void pack_block(void *arg, int64_t block, int worker)
 
 /* ---- The products. */
 
-/* Where the pixels of a band read their first tap. Beyond the last pixel: as the last. */
-static void find_pixels(const depthwise_job *t, int64_t rows, int64_t cols, const uint8_t *stacks,
+/* Results of rows [p, p + rows) and columns [q, q + cols) of an image. */
+typedef struct band {
+    int64_t n, block, p, q, rows, cols;
+} band;
+
+/* Where its pixels read their first tap. Beyond the last pixel: as the last. */
+static void find_pixels(const depthwise_job *t, const band *b, const uint8_t *stacks,
                         const uint8_t *x[STACK_BAND + STACK_PIXELS])
 {
     const int64_t pixel = t->channels * (int64_t)sizeof(int32_t), down = t->stacks * t->width * pixel;
     int64_t count = 0;
-    for (int64_t i = 0; i < rows; i++)
-        for (int64_t k = 0; k < cols; k++) x[count++] = stacks + i * down + k * t->d.sw * pixel;
+    for (int64_t i = 0; i < b->rows; i++)
+        for (int64_t k = 0; k < b->cols; k++) x[count++] = stacks + i * down + k * t->d.sw * pixel;
     for (int64_t i = 0; i < STACK_PIXELS; i++) x[count + i] = x[count - 1];
 }
 
-/* The results of rows [p, p + rows) and columns [q, q + cols) of an image, whose stacks are there. */
-static void multiply(const depthwise_job *t, int64_t n, int64_t block, int64_t p, int64_t q, int64_t rows, int64_t cols,
-                     const uint8_t *stacks)
+/* The stacks are there. */
+static void multiply(const depthwise_job *t, const band *b, const uint8_t *stacks)
 {
     const cnn_conv_desc *d = &t->d;
-    const int64_t pixel = t->channels * (int64_t)sizeof(int32_t), count = rows * cols;
-    const uint8_t *x[STACK_BAND + STACK_PIXELS], *panel = t->w + block * t->panel;
+    const int64_t pixel = t->channels * (int64_t)sizeof(int32_t), count = b->rows * b->cols;
+    const uint8_t *x[STACK_BAND + STACK_PIXELS], *panel = t->w + b->block * t->panel;
     int32_t sums[PAIRS_ROWS * PAIRS_CHANNELS_MOST];
-    find_pixels(t, rows, cols, stacks, x);
+    find_pixels(t, b, stacks, x);
     const stack_tile tile = {.x = x,
                              .w = panel + pixel,
                              .start = (const int32_t *)(const void *)panel,
@@ -147,10 +150,10 @@ static void multiply(const depthwise_job *t, int64_t n, int64_t block, int64_t p
                                .d = d,
                                .a = t->a,
                                .q = &t->q,
-                               .first = (n * d->oh + p) * d->ow + q,
+                               .first = (b->n * d->oh + b->p) * d->ow + b->q,
                                .count = count,
-                               .channel = block * t->channels,
-                               .channels = cpu_min(t->channels, d->g - block * t->channels),
+                               .channel = b->block * t->channels,
+                               .channels = cpu_min(t->channels, d->g - b->block * t->channels),
                                .sums = sums});
 }
 
@@ -160,17 +163,18 @@ static void strip_of(void *arg, int64_t task, int worker)
     const depthwise_job *t = arg;
     const cnn_conv_desc *d = &t->d;
     const bool nhwc = d->t.layout == CNN_NHWC;
-    const int64_t inner = nhwc ? t->blocks : t->strips, n = task / (t->blocks * t->strips);
-    const int64_t outer = task / inner % (nhwc ? t->strips : t->blocks);
-    const int64_t block = nhwc ? task % inner : outer, first = (nhwc ? outer : task % inner) * t->strip;
-    const int64_t end = cpu_min(d->oh, first + t->strip);
-    const depthwise_rows x = depthwise_find(t, n, block, first, end - first, worker);
+    const int64_t inner = nhwc ? t->blocks : t->strips, outer = nhwc ? t->strips : t->blocks;
+    const int64_t i = task % inner, k = task / inner % outer;
+    const int64_t first = (nhwc ? k : i) * t->strip, end = cpu_min(d->oh, first + t->strip);
+    band b = {.n = task / inner / outer, .block = nhwc ? i : k};
+    const depthwise_rows x = depthwise_find(t, b.n, b.block, first, end - first, worker);
     uint8_t *stacks = t->stack + worker * t->stack_bytes;
-    for (int64_t p = first; p < end; p += t->rows)
-        for (int64_t q = 0; q < d->ow; q += t->cols) {
-            const int64_t rows = cpu_min(t->rows, end - p);
-            depthwise_stack(t, &x, p, q, rows, stacks);
-            multiply(t, n, block, p, q, rows, cpu_min(t->cols, d->ow - q), stacks);
+    for (b.p = first; b.p < end; b.p += t->rows)
+        for (b.q = 0; b.q < d->ow; b.q += t->cols) {
+            b.rows = cpu_min(t->rows, end - b.p);
+            b.cols = cpu_min(t->cols, d->ow - b.q);
+            depthwise_stack(t, &x, b.p, b.q, b.rows, stacks);
+            multiply(t, &b, stacks);
         }
 }
 

@@ -60,6 +60,12 @@ static cnn_status plan(const cpu_context *cpu, const cnn_request *r, void **stat
             "zeros around the images: with them they have %lld x %lld pixels, more than %.0f times what they "
             "and the results have",
             (long long)t.height, (long long)t.width, most);
+    if (r->algorithm->id == CPU_DEPTHWISE && !is_depthwise(r->problem))
+        return CNN_FAIL(
+            err, CNN_UNSUPPORTED,
+            "%lld channels in %lld groups, %lld outputs: of integers cpu:depthwise takes groups of one channel "
+            "in and one out; use cpu:direct",
+            (long long)d->ic, (long long)d->g, (long long)d->oc);
     if (is_depthwise(r->problem)) return depthwise_plan(cpu, r, bytes, err);
 #if defined(__x86_64__)
     if (quads_are_chosen(cpu, r->knobs)) return quads_plan(cpu, r, bytes, err);
