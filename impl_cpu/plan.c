@@ -31,9 +31,9 @@ static cnn_status make_plan(const cpu_context *cpu, const cnn_request *r, void *
         return status == CNN_OK ? cpu_half_workspace(p, bytes, err) : status;
     }
     const int64_t id = r->algorithm->id;
-    if (cnn_sums_whole(p->u.type.dtype) && id != CPU_DIRECT && id != CPU_GEMM && id != CPU_NAIVE)
+    if (cnn_sums_whole(p->u.type.dtype) && id != CPU_DIRECT && id != CPU_DEPTHWISE && id != CPU_GEMM && id != CPU_NAIVE)
         return CNN_FAIL(err, CNN_UNSUPPORTED,
-                        "%s in %s: integers are multiplied by the algorithms direct, gemm and naive",
+                        "%s in %s: integers are multiplied by the algorithms direct, depthwise, gemm and naive",
                         r->algorithm->name, cnn_dtype_name(p->u.type.dtype));
     *bytes = p->op == CNN_OP_LOSS ? cpu_loss_workspace(&p->u.loss, r->dir) : 0;
     if (!cnn_is_weighted(p)) return CNN_OK;

@@ -1,7 +1,9 @@
 /* pool.c: max, average and global average pooling, with a depth or without.
  *
- * A task works on planes: in NCHW a channel of an image; in NHWC up to CPU_LANES channels of one, side by side. Windows
- * that overlap lie in the same plane, so no two tasks add to the same gradient.
+ * A task works on planes: in NCHW a channel of an image; in NHWC blocks of up to CPU_LANES channels of one, side by
+ * side: as many as leave work for all threads, for what is read then lies side by side, too. Windows that overlap lie
+ * in the same plane, so no two tasks add to the same gradient. Forward nothing is added: there a plane of NHWC is cut
+ * into rows, and has all blocks.
  *
  * A plane's outputs are taken in groups of up to CPU_LANES, which a vector can work on at once: in NHWC the channels of
  * a pixel, in NCHW neighbours in a row. All windows of a group have the same taps inside the image (all of them, but
@@ -19,11 +21,12 @@ typedef struct cpu_span {
 } cpu_span;
 
 typedef struct pool_job {
-    cpu_work work; /* planes */
+    cpu_work work; /* pieces of planes */
     const cnn_pool_desc *desc;
     const void *x, *dy;
-    void *out;      /* y or dx */
-    int64_t blocks; /* of an image */
+    void *out;            /* y or dx */
+    int64_t blocks, cuts; /* of a plane; pieces that each is cut into, by rows of y */
+    int64_t planes;       /* of an image */
 } pool_job;
 
 /* A group of outputs. The offsets are lane 0's; `in` is that of the first tap that lies inside. */
@@ -37,6 +40,8 @@ typedef struct pool_group {
     /* Where the walk over the plane is. */
     cpu_block plane;
     int64_t plane_out, r, p, q; /* offset of the plane in y; the output after this group */
+    int64_t row, last_row;      /* of outputs, of all depths; where the piece ends */
+    int64_t left;               /* channels of these outputs from this group's first on; 0 in NCHW */
     cpu_span slices_inside, rows_inside, inner;
 } pool_group;
 
@@ -48,11 +53,14 @@ static inline cpu_span taps_inside(int64_t o, int64_t i, int64_t k, int64_t s, i
     return taps;
 }
 
-/* The plane's part of x. */
+/* The plane's part of x: its first block, and in NHWC as wide as all of its blocks. */
 CPU_INLINE cpu_block pool_block(const pool_job *job, int64_t index)
 {
     const cnn_pool_desc *d = job->desc;
-    return cpu_block_at(d->t.layout, d->ic, d->id * d->ih * d->iw, index / job->blocks, 1, index % job->blocks);
+    const int64_t plane = index / job->cuts, n = plane / job->planes, first = plane % job->planes * job->blocks;
+    cpu_block block = cpu_block_at(d->t.layout, d->ic, d->id * d->ih * d->iw, n, 1, first);
+    if (d->t.layout == CNN_NHWC) block.width = cpu_min(job->blocks * CPU_LANES, d->ic - block.channel);
+    return block;
 }
 
 /* The outputs of a row whose windows lie wholly inside the image. */
@@ -67,32 +75,47 @@ static inline cpu_span inner_outputs(const cnn_pool_desc *d)
 static inline pool_group first_group(const pool_job *job, int64_t index)
 {
     const cnn_pool_desc *d = job->desc;
-    const int64_t n = index / job->blocks, b = index % job->blocks, pixel = d->t.layout == CNN_NCHW ? 1 : d->ic;
+    const int64_t plane = index / job->cuts, n = plane / job->planes, first = plane % job->planes * job->blocks;
+    const int64_t rows = d->od * d->oh, cut = index % job->cuts, pixel = d->t.layout == CNN_NCHW ? 1 : d->ic;
     return (pool_group){.step = d->t.layout == CNN_NCHW ? d->sw : 1,
                         .slice_step = (d->dd + 1) * d->ih * d->iw * pixel,
                         .row_step = (d->dh + 1) * d->iw * pixel,
                         .col_step = (d->dw + 1) * pixel,
                         .plane = pool_block(job, index),
                         .inner = inner_outputs(d),
-                        .plane_out = cpu_block_at(d->t.layout, d->ic, d->od * d->oh * d->ow, n, 1, b).offset};
+                        .row = rows / job->cuts * cut,
+                        .last_row = rows / job->cuts * (cut + 1),
+                        .plane_out = cpu_block_at(d->t.layout, d->ic, rows * d->ow, n, 1, first).offset};
 }
 
-/* Moves on to the next group of the plane; false after the last. */
+/* The next channels of the same outputs; false after the last. */
+static inline bool next_channels(pool_group *g)
+{
+    if (g->left <= CPU_LANES) return false;
+    g->left -= CPU_LANES;
+    g->lanes = (int)cpu_min(CPU_LANES, g->left);
+    g->in += CPU_LANES;
+    g->out += CPU_LANES;
+    return true;
+}
+
+/* Moves on to the next group of the piece; false after the last. */
 static inline bool next_group(const pool_job *job, pool_group *g)
 {
     const cnn_pool_desc *d = job->desc;
     const int64_t pixel = d->t.layout == CNN_NCHW ? 1 : d->ic;
+    if (next_channels(g)) return true;
     if (g->q == d->ow) {
         g->q = 0;
-        g->p++;
+        g->row++;
     }
-    if (g->p == d->oh) {
-        g->p = 0;
-        g->r++;
+    if (g->row == g->last_row) return false;
+    if (g->q == 0) {
+        g->r = g->row / d->oh;
+        g->p = g->row % d->oh;
+        g->slices_inside = taps_inside(g->r, d->id, d->kd, d->sd, d->pd, d->dd);
+        g->rows_inside = taps_inside(g->p, d->ih, d->kh, d->sh, d->ph, d->dh);
     }
-    if (g->r == d->od) return false;
-    if (g->p == 0 && g->q == 0) g->slices_inside = taps_inside(g->r, d->id, d->kd, d->sd, d->pd, d->dd);
-    if (g->q == 0) g->rows_inside = taps_inside(g->p, d->ih, d->kh, d->sh, d->ph, d->dh);
     const bool inner = g->q >= g->inner.first && g->q < g->inner.last;
     const cpu_span slices = g->slices_inside, rows = g->rows_inside;
     const cpu_span cols = inner ? (cpu_span){0, d->kw} : taps_inside(g->q, d->iw, d->kw, d->sw, d->pw, d->dw);
@@ -109,6 +132,7 @@ static inline bool next_group(const pool_job *job, pool_group *g)
     g->in = g->plane.offset + ((z * d->ih + h) * d->iw + w) * pixel;
     g->out = g->plane_out + ((g->r * d->oh + g->p) * d->ow + g->q) * pixel;
     g->q += outputs;
+    g->left = d->t.layout == CNN_NCHW ? 0 : g->plane.width;
     return true;
 }
 
@@ -123,18 +147,30 @@ typedef int64_t pool_mask_double __attribute__((vector_size(POOL_BYTES)));
 #define KERNELS "pool.inc"
 #include "for_each_real.inc"
 
+/* By the problem alone. */
+static void choose_planes(pool_job *job, bool forward)
+{
+    enum { TASKS = 8 };
+    const cnn_pool_desc *d = job->desc;
+    const int64_t blocks = cpu_block_count(d->t.layout, d->ic);
+    const bool beside = d->t.layout == CNN_NHWC && d->kind != CNN_POOL_GLOBAL_AVG;
+    job->blocks = !beside ? 1 : forward ? blocks : cpu_clamp(d->mb * blocks / TASKS, 1, blocks);
+    job->cuts = beside && forward ? d->od * d->oh : 1;
+    job->planes = cpu_ceil_div(blocks, job->blocks);
+}
+
 static void run(cnn_context *context, const cnn_problem *problem, pool_job job, bool forward)
 {
     const cnn_pool_desc deep = cnn_pool_with_depth(problem), *d = &deep;
-    const int64_t lanes = d->t.layout == CNN_NCHW ? 1 : CPU_LANES;
     const double taps =
         fmin((double)d->kd, (double)d->id) * fmin((double)d->kh, (double)d->ih) * fmin((double)d->kw, (double)d->iw);
     const double outputs = (double)d->od * (double)d->oh * (double)d->ow * (taps + 4) * 4;
     const double pixels = (double)d->id * (double)d->ih * (double)d->iw;
     const double cost = d->kind == CNN_POOL_GLOBAL_AVG ? pixels : outputs;
     job.desc = d;
-    job.blocks = cpu_block_count(d->t.layout, d->ic);
-    job.work = cpu_items(d->mb * job.blocks, lanes * (int64_t)fmin(cost, 1e15));
+    choose_planes(&job, forward);
+    const double lanes = d->t.layout == CNN_NCHW ? 1 : (double)(job.blocks * CPU_LANES);
+    job.work = cpu_items(d->mb * job.planes * job.cuts, (int64_t)fmin(lanes * cost / (double)job.cuts, 1e15));
     if (forward)
         CPU_RUN(context, d->t.dtype, pool_fwd, &job);
     else

@@ -43,4 +43,8 @@ static inline lanes multiply_add(lanes sum, lanes a, lanes b)
 #define REPEAT(pair) repeat(pair)
 #define MULTIPLY_ADD(sum, a, b) multiply_add(sum, a, b)
 #endif
+#define DEPTHWISE depthwise_base
+#define PUT pairs_base
+#include "depthwise.inc"
+
 #include "pairs.inc"

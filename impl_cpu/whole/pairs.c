@@ -7,6 +7,7 @@
  * tiles: some pixels, of any image, by these channels. Some tiles later their results go to y (results.c). */
 #include "pairs.h"
 
+#include "depthwise.h"
 #include "quads.h"
 
 #include <string.h>
@@ -42,14 +43,6 @@ static pairs_job job_of(const cpu_context *cpu, const cnn_problem *problem)
     return t;
 }
 
-#if defined(__x86_64__)
-/* Whether the kernel for bytes (quads.c) is to take a problem, which this one's gate has let through. */
-static bool by_quads(const cpu_context *cpu, const int64_t *knobs)
-{
-    return knobs[CPU_KNOB_VNNI] != 0 && cpu->isa == CPU_ISA_AVX512 && cpu_has_vnni();
-}
-#endif
-
 /* Zeros around an image are worth some memory, not any. */
 static cnn_status plan(const cpu_context *cpu, const cnn_request *r, void **state, size_t *bytes, cnn_error *err)
 {
@@ -67,8 +60,15 @@ static cnn_status plan(const cpu_context *cpu, const cnn_request *r, void **stat
             "zeros around the images: with them they have %lld x %lld pixels, more than %.0f times what they "
             "and the results have",
             (long long)t.height, (long long)t.width, most);
+    if (r->algorithm->id == CPU_DEPTHWISE && !is_depthwise(r->problem))
+        return CNN_FAIL(
+            err, CNN_UNSUPPORTED,
+            "%lld channels in %lld groups, %lld outputs: of integers cpu:depthwise takes groups of one channel "
+            "in and one out; use cpu:direct",
+            (long long)d->ic, (long long)d->g, (long long)d->oc);
+    if (is_depthwise(r->problem)) return depthwise_plan(cpu, r, bytes, err);
 #if defined(__x86_64__)
-    if (by_quads(cpu, r->knobs)) return quads_plan(cpu, r, bytes, err);
+    if (quads_are_chosen(cpu, r->knobs)) return quads_plan(cpu, r, bytes, err);
 #endif
     cpu_take(&arena, d->mb * t.height, t.width * t.channels, sizeof(int16_t));
     cpu_take(&arena, d->g * t.panels, t.panel, sizeof(int16_t));
@@ -222,8 +222,12 @@ static void multiply(void *arg, int64_t task, int worker)
 
 static void run(const cpu_context *cpu, const cnn_plan *p, const cnn_weighted_args *a)
 {
+    if (is_depthwise(&p->problem)) {
+        depthwise_run(cpu, p, a);
+        return;
+    }
 #if defined(__x86_64__)
-    if (by_quads(cpu, p->knobs)) {
+    if (quads_are_chosen(cpu, p->knobs)) {
         quads_run(cpu, p, a);
         return;
     }

@@ -49,7 +49,12 @@ void vnni_weights(const quads_weights *);
 void vnni_pixels(const quads_pixels *);
 void vnni_planes(const quads_pixels *);
 
-/* quads.c: for a problem that pairs.c's gate has let through, on a processor with AVX512_VNNI. */
+/* quads.c: for a problem that pairs.c's gate has let through, on a processor with AVX512_VNNI, whose kernels the knob
+ * `vnni` can refuse. */
+static inline bool quads_are_chosen(const cpu_context *cpu, const int64_t *knobs)
+{
+    return knobs[CPU_KNOB_VNNI] != 0 && cpu->isa == CPU_ISA_AVX512 && cpu_has_vnni();
+}
 cnn_status quads_plan(const cpu_context *, const cnn_request *, size_t *bytes, cnn_error *);
 void quads_run(const cpu_context *, const cnn_plan *, const cnn_weighted_args *);
 

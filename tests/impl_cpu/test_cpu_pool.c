@@ -12,6 +12,7 @@ static const cnn_pool_desc pool_shapes[] = {
     {.mb = 3, .ic = 33, .ih = 6, .iw = 6, .oh = 2, .ow = 2, .kh = 2, .kw = 2, .sh = 2, .sw = 2}, /* right pad -2 */
     {.mb = 1, .ic = 2, .ih = 3, .iw = 3, .oh = 3, .ow = 3, .kh = 5, .kw = 5, .sh = 1, .sw = 1, .ph = 2, .pw = 2},
     {.mb = 8, .ic = 40, .ih = 17, .iw = 13, .oh = 9, .ow = 7, .kh = 3, .kw = 3, .sh = 2, .sw = 2, .ph = 1, .pw = 1},
+    {.mb = 6, .ic = 70, .ih = 5, .iw = 7, .oh = 3, .ow = 4, .kh = 3, .kw = 3, .sh = 2, .sw = 2, .ph = 1, .pw = 1},
     {.mb = 1, .ic = 1, .ih = 1, .iw = 9, .oh = 1, .ow = 4, .kh = 1, .kw = 3, .sh = 1, .sw = 2},
 };
 enum { POOL_SHAPES = sizeof pool_shapes / sizeof *pool_shapes };
