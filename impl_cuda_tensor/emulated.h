@@ -200,11 +200,11 @@ EMULATED_CORE static inline double emulated_power(int32_t exponent)
  * integers, whose order does not count: the compiler makes vectors of them. */
 template <int COUNT> EMULATED_CORE static inline float emulated_sum(const double (&terms)[COUNT])
 {
-    uint64_t bits[COUNT];
     int32_t most = 0, steps = 0; /* the largest term's exponent; below 17 * 2^26 */
-    memcpy(bits, terms, sizeof bits);
     for (int i = 0; i < COUNT; i++) {
-        const int32_t exponent = static_cast<int32_t>(bits[i] >> 32) & EMULATED_EXPONENT;
+        uint64_t bits;
+        memcpy(&bits, &terms[i], sizeof bits);
+        const int32_t exponent = static_cast<int32_t>(bits >> 32) & EMULATED_EXPONENT;
         most = exponent > most ? exponent : most;
     }
     if (most == 0 || most == EMULATED_EXPONENT) { /* all are 0, or one is infinite or NaN */
