@@ -182,34 +182,38 @@ EMULATED_CORE static inline float emulated_cut(double v)
     return rounded;
 }
 
-/* 2^e of a positive, normal number, 2^e <= v < 2^(e+1). */
-EMULATED_CORE static inline double emulated_binade(double v)
+/* Of a double's upper word: */
+enum { EMULATED_EXPONENT = 0x7ff00000, EMULATED_ONE = 0x3ff00000 };
+
+/* The double whose upper word this is: 2^e if that is an exponent in its place. */
+EMULATED_CORE static inline double emulated_power(int32_t exponent)
 {
-    uint64_t bits;
-    memcpy(&bits, &v, sizeof bits);
-    bits &= UINT64_C(0x7ff) << 52;
-    memcpy(&v, &bits, sizeof v);
-    return v;
+    const uint64_t bits = static_cast<uint64_t>(exponent) << 32;
+    double power;
+    memcpy(&power, &bits, sizeof power);
+    return power;
 }
 
 /* The adders shift all terms to the largest one's place and drop what lies more than two bits below its 24 (Fasi et
  * al., "Numerical behavior of NVIDIA tensor cores", PeerJ Computer Science 7, 2021), so that a tiny term takes nothing
- * from a large sum. Sums of f32 terms are no denormal doubles, and 26 bits of a few are an integer. */
-EMULATED_CORE static inline float emulated_sum(const double *terms, int count)
+ * from a large sum. Sums of f32 terms are no denormal doubles, and 26 bits of a few are an integer. Both loops are of
+ * integers, whose order does not count: the compiler makes vectors of them. */
+template <int COUNT> EMULATED_CORE static inline float emulated_sum(const double (&terms)[COUNT])
 {
-    double most = 0.0, sum = 0.0, finite = 0.0;
-    for (int i = 0; i < count; i++) {
-        const double size = fabs(terms[i]);
-        if (size > most) most = size;
-        finite += terms[i] - terms[i];
+    int32_t most = 0, steps = 0; /* the largest term's exponent; below 17 * 2^26 */
+    for (int i = 0; i < COUNT; i++) {
+        uint64_t bits;
+        memcpy(&bits, &terms[i], sizeof bits);
+        const int32_t exponent = static_cast<int32_t>(bits >> 32) & EMULATED_EXPONENT;
+        most = exponent > most ? exponent : most;
     }
-    if (!(most > 0.0) || !(finite == 0.0)) {
-        for (int i = 0; i < count; i++) sum += terms[i];
+    if (most == 0 || most == EMULATED_EXPONENT) { /* all are 0, or one is infinite or NaN */
+        double sum = 0.0;
+        for (int i = 0; i < COUNT; i++) sum += terms[i];
         return static_cast<float>(sum);
     }
-    const double grid = emulated_binade(most) * 0x1p-25, of_grid = 1.0 / grid;
-    int32_t steps = 0; /* below 17 * 2^26 */
-    for (int i = 0; i < count; i++) steps += static_cast<int32_t>(terms[i] * of_grid);
+    const double grid = emulated_power(most) * 0x1p-25, of_grid = emulated_power(2 * EMULATED_ONE - most) * 0x1p25;
+    for (int i = 0; i < COUNT; i++) steps += static_cast<int32_t>(terms[i] * of_grid);
     return emulated_cut(static_cast<double>(steps) * grid);
 }
 
@@ -266,7 +270,7 @@ EMULATED_CORE static inline void emulated_add(float (&d)[N], const double (&rows
             float *to = &d[i / 2 * 4 + 2 * h + i % 2];
             double terms[K + 1] = {add ? static_cast<double>(*to) : 0};
             for (int k = 0; k < K; k++) terms[k + 1] = rows[h][k] * column[k];
-            *to = emulated_sum(terms, K + 1);
+            *to = emulated_sum(terms);
         }
     }
 }

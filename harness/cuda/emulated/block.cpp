@@ -73,6 +73,7 @@ void into_fiber(fiber *f)
 
 uint3 index_of(unsigned thread)
 {
+    if (running->threads == blockDim.x) return {thread, 0, 0};
     return {thread % blockDim.x, thread / blockDim.x % blockDim.y, thread / blockDim.x / blockDim.y};
 }
 
@@ -117,7 +118,7 @@ void run_threads()
 fiber *new_fiber()
 {
     std::unique_ptr<fiber> f(new fiber());
-    if (!emulated_fiber_make(&f->itself, run_threads)) {
+    if (!emulated_fiber_make(&f->itself, static_cast<unsigned>(running->fibers.size()), run_threads)) {
         std::fprintf(stderr, "emulated CUDA: no memory for a thread's stack\n");
         std::abort();
     }
@@ -149,49 +150,61 @@ bool release_barrier()
     return first != nullptr;
 }
 
-/* The lanes of the warp that begins at thread `warp`; NULL where the block ends before it. */
-fiber *lane_of(unsigned warp, unsigned lane)
+/* A warp of the running block, whose last one may be shorter. */
+struct warp_lanes {
+    fiber *const *lane; /* NULL: it has ended */
+    unsigned count;
+};
+
+warp_lanes warp_at(unsigned thread)
 {
-    return warp + lane < running->threads ? running->of_thread[warp + lane] : nullptr;
+    return {&running->of_thread[thread], std::min<unsigned>(WARP, running->threads - thread)};
 }
 
-/* What lane `own` gets, given what all lanes of its mask have brought. A lane that the block does not have, or that the
- * mask leaves out, gives all ones: NaN. */
-uint64_t warp_result(unsigned warp, const fiber *f, unsigned own)
+/* The lane whose value lane `own` asks for. */
+unsigned lane_asked(const fiber *f, unsigned own)
 {
     const unsigned width = static_cast<unsigned>(f->width), base = own & ~(width - 1); /* a power of two */
-    unsigned from = own;
-    uint64_t votes = 0;
     switch (f->op) {
-    case EMULATED_SYNC:
-        return 0;
-    case EMULATED_BALLOT:
-        for (unsigned i = 0; i < WARP; i++)
-            if ((f->mask >> i & 1) && lane_of(warp, i) != nullptr) votes |= lane_of(warp, i)->value << i;
-        return votes;
     case EMULATED_SHFL:
-        from = base + (f->lane & (width - 1));
-        break;
+        return base + (f->lane & (width - 1));
     case EMULATED_UP:
-        from = own - base >= f->lane ? own - f->lane : own;
-        break;
+        return own - base >= f->lane ? own - f->lane : own;
     case EMULATED_DOWN:
-        from = own - base + f->lane < width ? own + f->lane : own;
-        break;
+        return own - base + f->lane < width ? own + f->lane : own;
     case EMULATED_XOR:
-        from = (own ^ f->lane) < base + width ? own ^ f->lane : own;
-        break;
+        return (own ^ f->lane) < base + width ? own ^ f->lane : own;
+    default: /* it asks for none */
+        return own;
     }
-    const fiber *source = from < WARP ? lane_of(warp, from) : nullptr;
-    return source != nullptr && (f->mask >> from & 1) ? source->value : ~uint64_t(0);
+}
+
+/* The lanes of the mask have come: each gets what it asks for, and goes on. A lane that the block does not have, or
+ * that the mask leaves out, gives all ones: NaN. */
+void exchange(warp_lanes warp, unsigned mask, emulated_warp_op op)
+{
+    uint64_t values[WARP], votes = 0;
+    std::fill(values, values + WARP, ~uint64_t(0));
+    for (unsigned i = 0; i < warp.count; i++) {
+        if (!(mask >> i & 1)) continue;
+        values[i] = warp.lane[i]->value;
+        votes |= values[i] << i;
+    }
+    for (unsigned i = 0; i < warp.count; i++) {
+        if (!(mask >> i & 1)) continue;
+        fiber *f = warp.lane[i];
+        const unsigned from = lane_asked(f, i);
+        f->value = op == EMULATED_BALLOT ? votes : from < WARP ? values[from] : ~uint64_t(0);
+        f->state = RUNS;
+    }
 }
 
 /* Is every lane of the mask there, at the same line with the same mask? */
-bool warp_complete(unsigned warp, const fiber *f)
+bool warp_complete(warp_lanes warp, const fiber *f)
 {
-    for (unsigned i = 0; i < WARP && warp + i < running->threads; i++) {
+    for (unsigned i = 0; i < warp.count; i++) {
         if (!(f->mask >> i & 1)) continue;
-        const fiber *other = lane_of(warp, i);
+        const fiber *other = warp.lane[i];
         if (other == nullptr) diverged("a lane of the mask has ended", f, nullptr);
         if (other->state != AT_WARP) return false;
         if (!same_place(f, other) || f->mask != other->mask || f->op != other->op) return false;
@@ -199,22 +212,13 @@ bool warp_complete(unsigned warp, const fiber *f)
     return true;
 }
 
-bool release_warp(unsigned warp)
+bool release_warp(warp_lanes warp)
 {
     bool released = false;
-    for (unsigned i = 0; i < WARP; i++) {
-        const fiber *f = lane_of(warp, i);
+    for (unsigned i = 0; i < warp.count; i++) {
+        const fiber *f = warp.lane[i];
         if (f == nullptr || f->state != AT_WARP || !warp_complete(warp, f)) continue;
-        const unsigned mask = f->mask;
-        uint64_t results[WARP] = {};
-        for (unsigned j = 0; j < WARP; j++)
-            if ((mask >> j & 1) && lane_of(warp, j) != nullptr) results[j] = warp_result(warp, lane_of(warp, j), j);
-        for (unsigned j = 0; j < WARP; j++) {
-            fiber *lane = lane_of(warp, j);
-            if (!(mask >> j & 1) || lane == nullptr) continue;
-            lane->value = results[j];
-            lane->state = RUNS;
-        }
+        exchange(warp, f->mask, f->op);
         released = true;
     }
     return released;
@@ -273,7 +277,8 @@ void release_or_abort()
     bool released = false;
     if ((kinds & 1u << AT_BARRIER) != 0 && release_barrier()) return;
     if ((kinds & 1u << AT_WARP) != 0)
-        for (unsigned warp = 0; warp < running->threads; warp += WARP) released = release_warp(warp) || released;
+        for (unsigned warp = 0; warp < running->threads; warp += WARP)
+            released = release_warp(warp_at(warp)) || released;
     if ((kinds & 1u << AT_NAMED) != 0) released = release_named() || released;
     if ((kinds & 1u << AT_POLL) != 0) released = release_polls(released) || released;
     if (released) return;

@@ -7,8 +7,8 @@
 struct emulated_fiber;
 
 /* A stack on which `body`, which never returns, begins at the first switch to it; false: no memory. It is never freed.
- */
-bool emulated_fiber_make(emulated_fiber *, void (*body)());
+ * Stacks of neighbouring numbers, from 0, lie apart in the caches. */
+bool emulated_fiber_make(emulated_fiber *, unsigned number, void (*body)());
 /* To be the first thing that a body does. */
 void emulated_fiber_begun();
 /* Returns when someone switches back to `from`. A zeroed fiber stands for the stack that is running. */
