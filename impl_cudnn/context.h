@@ -104,6 +104,9 @@ static inline cudnn_factor cudnn_factor_of(cnn_dtype dtype, double value)
  * cuDNN's 32-bit integers count. */
 cnn_status cudnn_tensor_open(cudnn_context *, const cnn_type *, int64_t n, int64_t c, int64_t h, int64_t w,
                              cudnnTensorDescriptor_t *, cnn_error *);
+/* Likewise (n, c, depth, h, w). */
+cnn_status cudnn_tensor_open_deep(cudnn_context *, const cnn_type *, const int64_t sizes[5], cudnnTensorDescriptor_t *,
+                                  cnn_error *);
 void cudnn_tensor_close(cudnnTensorDescriptor_t *); /* NULL is fine, and becomes so */
 
 /* ---- arena.c: operands for what `prepare` runs: the measurements of both searches, and the one trial run of any plan.

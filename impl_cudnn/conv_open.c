@@ -75,23 +75,7 @@ static cnn_status open_convolution(cudnn_context *c, conv_state *s, cnn_error *e
     return CUDNN_CHECK(c, cudnnSetConvolutionMathType(s->conv, conv_math_type(&d->t)), err);
 }
 
-/* ---- Of three dimensions: channels first, one after the other. */
-
-static cnn_status open_deep_tensor(cudnn_context *c, const cnn_type *t, const int64_t sizes[5],
-                                   cudnnTensorDescriptor_t *tensor, cnn_error *err)
-{
-    int dims[5], strides[5];
-    int64_t count = 1;
-    for (int i = 4; i >= 0; i--) {
-        strides[i] = (int)count;
-        if (!cnn_mul(count, sizes[i], &count) || count > INT_MAX)
-            return CNN_FAIL(err, CNN_UNSUPPORTED, "a tensor has more elements than cuDNN's legacy calls can count (%d)",
-                            INT_MAX);
-        dims[i] = (int)sizes[i];
-    }
-    CUDNN_TRY(c, cudnnCreateTensorDescriptor(tensor), err);
-    return CUDNN_CHECK(c, cudnnSetTensorNdDescriptor(*tensor, cudnn_data_type(t->dtype), 5, dims, strides), err);
-}
+/* ---- Of three dimensions: channels first. */
 
 static cnn_status open_deep_convolution(cudnn_context *c, conv_state *s, cnn_error *err)
 {
@@ -118,8 +102,8 @@ static cnn_status open_deep(cudnn_context *c, conv_state *s, cnn_error *err)
         return CNN_FAIL(err, CNN_UNSUPPORTED, "by cuDNN's legacy calls three dimensions are done in NCHW");
     cnn_status status = check_ints(d, err);
     if (status == CNN_OK) status = check_output(d, err);
-    if (status == CNN_OK) status = open_deep_tensor(c, &d->t, x, &s->x, err);
-    if (status == CNN_OK) status = open_deep_tensor(c, &d->t, y, &s->y, err);
+    if (status == CNN_OK) status = cudnn_tensor_open_deep(c, &d->t, x, &s->x, err);
+    if (status == CNN_OK) status = cudnn_tensor_open_deep(c, &d->t, y, &s->y, err);
     return status == CNN_OK ? open_deep_convolution(c, s, err) : status;
 }
 

@@ -17,7 +17,8 @@
 #include "impl_cudnn/ops.h"
 
 #define WEIGHTED (CUDA_CONVS | CUDA_OP(FC))
-#define BY_CUDNN (CUDA_OP(POOL) | CUDA_OP(ACT) | CUDA_OP(LOSS) | CUDA_OP(DROPOUT) | CUDA_OP(BATCHNORM))
+#define BY_CUDNN                                                                                                       \
+    (CUDA_OP(POOL) | CUDA_OP(POOL3D) | CUDA_OP(ACT) | CUDA_OP(LOSS) | CUDA_OP(DROPOUT) | CUDA_OP(BATCHNORM))
 
 enum {
     NOTHING = 0,

@@ -15,10 +15,8 @@ static void close_state(other_state *s)
 static cnn_status open_state(cudnn_context *c, const cnn_request *r, other_state *s, cnn_error *err)
 {
     static other_open_fn *const open[CNN_OP_COUNT] = {
-        [CNN_OP_POOL] = other_open_pool,
-        [CNN_OP_ACT] = other_open_act,
-        [CNN_OP_LOSS] = other_open_loss,
-        [CNN_OP_BATCHNORM] = other_open_batchnorm,
+        [CNN_OP_POOL] = other_open_pool, [CNN_OP_POOL3D] = other_open_pool,         [CNN_OP_ACT] = other_open_act,
+        [CNN_OP_LOSS] = other_open_loss, [CNN_OP_BATCHNORM] = other_open_batchnorm,
     };
     const cnn_op op = r->problem->op;
     if (open[op] != NULL) return open[op](c, r, s, err);

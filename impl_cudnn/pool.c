@@ -1,17 +1,18 @@
-/* pool.c: pooling by cuDNN. */
+/* pool.c: pooling by cuDNN, of planes and of volumes. */
 #include "impl_cudnn/ops.h"
 
 #include "harness/cnn/half.h"
+#include "harness/cnn/shape.h"
 
 #include <limits.h>
 
 static cnn_status check(const cnn_pool_desc *d, cnn_dir dir, cnn_error *err)
 {
-    const int64_t list[] = {d->kh, d->kw, d->ph, d->pw, d->sh, d->sw};
+    const int64_t list[] = {d->kd, d->kh, d->kw, d->pd, d->ph, d->pw, d->sd, d->sh, d->sw};
     if (cnn_is_half(d->t.dtype) && (d->kind != CNN_POOL_MAX || dir != CNN_FWD))
         return CNN_FAIL(err, CNN_UNSUPPORTED, "%s: cuDNN does not say what its averages are summed in; use pointwise",
                         cnn_dtype_name(d->t.dtype));
-    if (d->dh != 0 || d->dw != 0) return CNN_FAIL(err, CNN_UNSUPPORTED, "cuDNN has no dilated pooling");
+    if (d->dd != 0 || d->dh != 0 || d->dw != 0) return CNN_FAIL(err, CNN_UNSUPPORTED, "cuDNN has no dilated pooling");
     if (d->kind == CNN_POOL_MAX && dir == CNN_BWD_D)
         return CNN_FAIL(err, CNN_UNSUPPORTED,
                         "cuDNN does not say which of several equal maxima gets the gradient; here it is the first");
@@ -37,11 +38,9 @@ static cnn_status check_output(cudnn_context *c, const cnn_pool_desc *d, const o
                     oh, ow, (long long)d->oh, (long long)d->ow);
 }
 
-cnn_status other_open_pool(cudnn_context *c, const cnn_request *r, other_state *s, cnn_error *err)
+static cnn_status open_planes(cudnn_context *c, const cnn_pool_desc *d, other_state *s, cnn_error *err)
 {
-    const cnn_pool_desc *d = &r->problem->u.pool;
-    cnn_status status = check(d, r->dir, err);
-    if (status == CNN_OK) status = cudnn_tensor_open(c, &d->t, d->mb, d->ic, d->ih, d->iw, &s->x, err);
+    cnn_status status = cudnn_tensor_open(c, &d->t, d->mb, d->ic, d->ih, d->iw, &s->x, err);
     if (status == CNN_OK) status = cudnn_tensor_open(c, &d->t, d->mb, d->ic, d->oh, d->ow, &s->y, err);
     if (status != CNN_OK) return status;
     CUDNN_TRY(c, cudnnCreatePoolingDescriptor(&s->pool), err);
@@ -50,6 +49,41 @@ cnn_status other_open_pool(cudnn_context *c, const cnn_request *r, other_state *
                                           (int)d->ph, (int)d->pw, (int)d->sh, (int)d->sw),
               err);
     return check_output(c, d, s, err);
+}
+
+/* ---- Of volumes. */
+
+static cnn_status check_deep_output(cudnn_context *c, const cnn_pool_desc *d, const other_state *s, cnn_error *err)
+{
+    int out[5];
+    CUDNN_TRY(c, cudnnGetPoolingNdForwardOutputDim(s->pool, s->x, 5, out), err);
+    if (out[2] == d->od && out[3] == d->oh && out[4] == d->ow) return CNN_OK;
+    return CNN_FAIL(err, CNN_UNSUPPORTED,
+                    "cuDNN pads both sides alike: the output would be %d x %d x %d, not %lld x %lld x %lld", out[2],
+                    out[3], out[4], (long long)d->od, (long long)d->oh, (long long)d->ow);
+}
+
+static cnn_status open_volumes(cudnn_context *c, const cnn_pool_desc *d, other_state *s, cnn_error *err)
+{
+    const int64_t x[] = {d->mb, d->ic, d->id, d->ih, d->iw}, y[] = {d->mb, d->ic, d->od, d->oh, d->ow};
+    const int window[] = {(int)d->kd, (int)d->kh, (int)d->kw}, padding[] = {(int)d->pd, (int)d->ph, (int)d->pw};
+    const int stride[] = {(int)d->sd, (int)d->sh, (int)d->sw};
+    cnn_status status = cudnn_tensor_open_deep(c, &d->t, x, &s->x, err);
+    if (status == CNN_OK) status = cudnn_tensor_open_deep(c, &d->t, y, &s->y, err);
+    if (status != CNN_OK) return status;
+    CUDNN_TRY(c, cudnnCreatePoolingDescriptor(&s->pool), err);
+    CUDNN_TRY(c,
+              cudnnSetPoolingNdDescriptor(s->pool, mode_of(d->kind), CUDNN_PROPAGATE_NAN, 3, window, padding, stride),
+              err);
+    return check_deep_output(c, d, s, err);
+}
+
+cnn_status other_open_pool(cudnn_context *c, const cnn_request *r, other_state *s, cnn_error *err)
+{
+    const cnn_pool_desc d = cnn_pool_with_depth(r->problem);
+    const cnn_status status = check(&d, r->dir, err);
+    if (status != CNN_OK) return status;
+    return r->problem->op == CNN_OP_POOL3D ? open_volumes(c, &d, s, err) : open_planes(c, &d, s, err);
 }
 
 cnn_status cudnn_pool_fwd(cnn_context *context, const cnn_plan *plan, const cnn_map_fwd_args *args, cnn_error *err)
