@@ -143,7 +143,7 @@ static double tolerance(const vf_subject *s, const side *f, const side *b)
 static const char *why_not(const vf_subject *s)
 {
     const cnn_problem *p = s->problem;
-    if (s->dir == CNN_FWD) return "told with the backward directions";
+    if (s->dir == CNN_FWD) return "the backward directions check it";
     if (p->op == CNN_OP_LOSS || p->op == CNN_OP_BATCHNORM) return "the operation is not linear";
     if (p->op == CNN_OP_ACT && p->u.act.kind != CNN_ACT_IDENTITY && p->u.act.kind != CNN_ACT_RELU &&
         p->u.act.kind != CNN_ACT_LEAKY_RELU && p->u.act.kind != CNN_ACT_SCALE)

@@ -211,7 +211,7 @@ cnn_status vf_check_gradient(const vf_subject *s, verify_result *result, cnn_err
     const bool huge = vf_is_huge(&s->engine->options, s->problem); /* nothing to take differences of */
     if (s->dir == CNN_FWD || flops > limit || huge) {
         if (s->dir == CNN_FWD)
-            vf_set(result, VERIFY_SKIPPED, "told with the backward directions");
+            vf_set(result, VERIFY_SKIPPED, "the backward directions check it");
         else
             vf_set(result, VERIFY_SKIPPED, "%.3g FLOP are more than the %.3g that differences are taken for", flops,
                    huge ? fmin(limit, s->engine->options.reference_flops) : limit);

@@ -89,7 +89,7 @@ void merge_print_environments(const merge_run *m)
 {
     for (int i = 0; i < m->n_environments; i++) {
         const merge_environment *e = &m->environments[i];
-        table_print(4, "environment %d: %s: %lld record%s\n", i + 1, e->label[0] ? e->label : "not told",
+        table_print(4, "environment %d: %s: %lld record%s\n", i + 1, e->label[0] ? e->label : "not recorded",
                     (long long)e->records, e->records == 1 ? "" : "s");
     }
 }

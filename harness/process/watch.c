@@ -135,7 +135,7 @@ static cnn_status fail_end(run_watch *w, int ended, cnn_error *err)
 {
     char how[WATCH_HOW_MAX];
     const char *hint =
-        w->limit_s > 0 ? "" : "; with --isolate (sweep: and --out FILE) it is told in which case, and the run goes on";
+        w->limit_s > 0 ? "" : "; with --isolate (sweep: and --out FILE) it says in which case, and the run goes on";
     child_how(&w->run, ended, how, sizeof how);
     w->loaded[sizeof w->loaded - 1] = '\0';
     if (w->loaded[0] == '\0') return CNN_FAIL(err, CNN_INTERNAL, "outside of any implementation's code: %s", how);

@@ -140,12 +140,12 @@ static bool rests_elsewhere(const entry *e, const cnn_session *session, const re
         const char *now = value_of(facts, count, e->facts[i].key);
         if (now && strcmp(now, e->facts[i].value) == 0) continue;
         snprintf(why, CNN_MESSAGE_MAX, "%.64s was '%.120s' and is %s%.120s%s", e->facts[i].key, e->facts[i].value,
-                 now ? "'" : "", now ? now : "not told", now ? "'" : "");
+                 now ? "'" : "", now ? now : "unknown", now ? "'" : "");
         return true;
     }
     for (int i = 0; i < count; i++) {
         if (value_of(e->facts, e->n_facts, facts[i].key)) continue;
-        snprintf(why, CNN_MESSAGE_MAX, "%.64s was not told and is '%.120s'", facts[i].key, facts[i].value);
+        snprintf(why, CNN_MESSAGE_MAX, "%.64s was not recorded and is '%.120s'", facts[i].key, facts[i].value);
         return true;
     }
     if (session->impl->device_kind != CNN_DEVICE_CPU || e->threads == session->threads) return false;

@@ -74,7 +74,7 @@ for i in 1 2; do
 done
 merges 0 '2 of 2 shards' "$tmp"/w[12].jsonl
 merges 1 'MISSING     1/2 of benchcnn sweep' "$tmp/w2.jsonl"
-merges 0 'environment 1: not told: 1 record' <(echo '{"kind":"conv","median_s":1}')
+merges 0 'environment 1: not recorded: 1 record' <(echo '{"kind":"conv","median_s":1}')
 
 # What cannot be.
 refused "merge needs --out FILE" merge "$tmp/s1.jsonl"
