@@ -102,7 +102,7 @@ sanitized() {
             echo "verify --impl $impl --op conv --dir FWD --epilogue add+relu $few --layout nchw,nhwc --dtype f32,bf16 $checked"
             ;;
         esac
-        for op in conv deconv conv3d fc,pool,act loss,dropout,add,concat,batchnorm,optimizer; do echo "verify --impl $impl:* --op $op $checked"; done
+        for op in conv deconv conv3d fc,pool,pool3d,act loss,dropout,add,concat,batchnorm,optimizer; do echo "verify --impl $impl:* --op $op $checked"; done
     done
     case ,$gpu, in *,cudnn,*) ;; *) return ;; esac
     for name in implicit_gemm implicit_precomp_gemm gemm algo_0 algo_1 algo_3 fft fft_tiling winograd winograd_nonfused \
@@ -114,7 +114,7 @@ sanitized() {
     done
     echo "verify --impl cudnn:heuristic --op conv3d --problem mb2ic3id5ih7iw7oc5kd3kh3kw3pd1ph1pw1 $checked"
     echo "verify --impl cudnn:* --op fc --problem mb3ic7ih3oc5 --problem mb5ic33oc17 $checked"
-    for op in pool act loss dropout add,concat,optimizer batchnorm; do echo "verify --impl cudnn:* --op $op $checked"; done
+    for op in pool pool3d act loss dropout add,concat,optimizer batchnorm; do echo "verify --impl cudnn:* --op $op $checked"; done
 }
 
 sanitize_one() { # TOOL COMMAND...
