@@ -45,10 +45,10 @@ cnn_op cli_deciding_op(const cnn_net *net);
  * the network. A trainer that cannot train it so is left out with a word on standard error where a glob chose it. */
 bool cli_trains(const cnn_choice *choice, const cnn_session *session, const cnn_algorithm *algorithm,
                 const cnn_network *network, const trainer_params *params);
-/* The first of these, by which a choice trains that names no algorithm; NULL: none. A trainer that cannot train the
- * network so, which says why when it is opened, is taken where there is no other. */
+/* The first of these that takes the type, by which a choice trains that names no algorithm; NULL: none. One that cannot
+ * train the network so, which says why when it is opened, is taken where there is no other. */
 const char *cli_default_trainer(const cnn_choice *choice, const cnn_session *session, const cnn_network *network,
-                                const trainer_params *params);
+                                const cnn_type *type, const trainer_params *params);
 /* CNN_BAD_ARGUMENT when no chosen algorithm is a trainer or does the network's deciding operation; a choice that does
  * not, beside others that do, is named on standard error. */
 cnn_status cli_fitting(const cli_sessions *sessions, const cnn_net *net, cnn_error *err);

@@ -37,7 +37,7 @@ static cnn_status open_session(eval_run *r, cnn_error *err)
     r->session = &r->sessions.list[0];
     status = cli_fitting(&r->sessions, &r->network->net, err);
     if (status != CNN_OK) return status;
-    r->algorithm = cli_default_trainer(choice, r->session, r->network, &params);
+    r->algorithm = cli_default_trainer(choice, r->session, r->network, &r->network->net.type, &params);
     if (r->algorithm != NULL) return CNN_OK;
     return CNN_FAIL(err, CNN_UNAVAILABLE, "nothing of --impl %.200s can run network %s; see `benchcnn list`",
                     r->options->impl, r->network->net.name);

@@ -103,7 +103,7 @@ static cnn_status add_choice(train *t, const cnn_choice *choice, const cnn_type 
     if (s == t->sessions.count) return CNN_OK; /* not available here, and chosen by a glob */
     if (cnn_choice_tuned(choice)) return add_curves(t, s, CNN_TUNED, type, err);
     if (!t->sweep && choice->pattern[0] == '\0') {
-        const char *first = cli_default_trainer(choice, &t->sessions.list[s], network, &t->params);
+        const char *first = cli_default_trainer(choice, &t->sessions.list[s], network, type, &t->params);
         return first != NULL ? add_curves(t, s, first, type, err) : CNN_OK;
     }
     for (int a = 0; a < impl->n_algorithms; a++) {

@@ -33,6 +33,14 @@ done
 "$benchcnn" train "${small[@]}" --net "$tmp/chain.net" --impl cpu:exemplar --parallel exemplar --profile >"$tmp/log" 2>"$tmp/err" && fail "exemplars are profiled"
 grep -q 'cpu:exemplar cannot be profiled' "$tmp/err" || fail "no reason: $(cat "$tmp/err")"
 
+# Deep, at a high rate: chance decides where some steps end, which is no fault of a trainer that rounds otherwise.
+{ echo 'input 1 28 28'; for _ in 1 2 3 4; do printf 'fc 16\ntanh\n'; done; printf 'fc 10\nsoftmax_cross_entropy\n'; } >"$tmp/deep.net"
+for seed in 1 2 3; do
+    "$benchcnn" train --data synthetic --images 2000,100 --threads 2 --quiet --net "$tmp/deep.net" --impl cpu:fused --batch 20 --epochs 4 \
+        --optimizer sgd,lr=0.8 --seed $seed --out "$tmp/deep.jsonl" >"$tmp/log" 2>&1 || fail "seed $seed: chance is taken for a fault: $(cat "$tmp/log")"
+done
+grep -q '"checked":"[^"]* alone' "$tmp/deep.jsonl" || fail "chance was not met: $(grep -o '"checked":"[^"]*"' "$tmp/deep.jsonl")"
+
 # From a checkpoint it goes on as if it had never stopped; one of single operations is another run's.
 point=(train "${small[@]}" --net "$tmp/chain.net" --batch 50)
 "$benchcnn" "${point[@]}" --impl cpu:fused --epochs 3 --out "$tmp/whole.jsonl" >/dev/null 2>&1 || fail "three epochs"

@@ -9,9 +9,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { NUDGES = 8, STEPS_MOST = 64 };
-static const double strayed_most = 0.25; /* of the way, of the images and of their losses */
-static const double close_most = 0.01;   /* likewise: what a second run may differ by (training.c) */
+enum { NUDGES = 8, MORE_NUDGES = 24, STEPS_MOST = 64 };
+static const double strayed_times = 2.0, strayed_most = 0.25; /* most: of the way, of the images and of their losses */
+static const double close_most = 0.01; /* likewise: what a second run may differ by (training.c) */
 
 struct composed {
     cnn_session own; /* opened here; empty: the caller's does it */
@@ -181,9 +181,18 @@ static void nudge(const cnn_net *net, int round, uint64_t seed, trainer_state *s
     }
 }
 
+/* What may differ, of `whole`: a share in any case, and what nudged starts lead off; infinite where that is too far to
+ * say anything, and *chance is set. */
+static double allowed(double share, double whole, double far, bool *chance)
+{
+    if (strayed_times * far <= strayed_most * whole) return share * whole + strayed_times * far;
+    *chance = true;
+    return INFINITY;
+}
+
 /* `share` is what may differ in any case. */
 static void hold_all(composed *c, const vf_training *v, const trainer_sample *s, const outcome *o, double share,
-                     const strayed *far, verify_training_result *r)
+                     const strayed *far, bool *chance, verify_training_result *r)
 {
     const cnn_net *net = &v->network->net;
     const int64_t n = net->param_elems;
@@ -195,25 +204,22 @@ static void hold_all(composed *c, const vf_training *v, const trainer_sample *s,
              (long long)(s->first + s->steps - 1));
     const size_t length = strlen(what);
     snprintf(what + length, sizeof what - length, "the parameters");
-    vf_training_hold(r, vf_distance(c->after, c->got, n), share * way + fmin(2.0 * far->params, strayed_most * way),
-                     what);
+    vf_training_hold(r, vf_distance(c->after, c->got, n), allowed(share, way, far->params, chance), what);
     snprintf(what + length, sizeof what - length, "the loss");
-    vf_training_hold(r, fabs(loss - o->loss),
-                     share * (images + o->loss) + fmin(2.0 * far->loss, strayed_most * (images + o->loss)), what);
+    vf_training_hold(r, fabs(loss - o->loss), allowed(share, images + o->loss, far->loss, chance), what);
     snprintf(what + length, sizeof what - length, "the right answers");
-    vf_training_hold(r, fabs(right - (double)o->correct),
-                     1.0 + share * images + fmin(2.0 * far->correct, strayed_most * images), what);
+    vf_training_hold(r, fabs(right - (double)o->correct), 1.0 + allowed(share, images, far->correct, chance), what);
     snprintf(what + length, sizeof what - length, "the number of updates");
     vf_training_hold(r, fabs((double)(s->after.own.step - s->before.own.step - s->steps)), 0.0, what);
 }
 
-/* Where starts that are moved a little lead. */
-static cnn_status stray(composed *c, const vf_training *v, const trainer_sample *s, const outcome *o, uint64_t seed,
-                        strayed *far, cnn_error *err)
+/* Where starts [first, end) that are moved a little lead. */
+static cnn_status stray(composed *c, const vf_training *v, const trainer_sample *s, const outcome *o, int first,
+                        int end, uint64_t seed, strayed *far, cnn_error *err)
 {
     const cnn_net *net = &v->network->net;
     cnn_status status = CNN_OK;
-    for (int i = 0; i < NUDGES && status == CNN_OK; i++) {
+    for (int i = first; i < end && status == CNN_OK; i++) {
         outcome other;
         copy_state(net, &s->before, &c->start);
         nudge(net, i, seed, &c->start);
@@ -273,7 +279,7 @@ cnn_status composed_judge(composed *c, vf_training *v, const trainer_sample *s, 
     verify_training_result closely = {.budget_used = 0.0};
     strayed far = {.params = 0.0};
     outcome o;
-    look->close = false;
+    look->close = look->chance = false;
     look->state = &c->at;
     const bool whole = (s->first + s->steps) * net->batch <= v->data->train.count; /* batches */
     if (s->test || s->steps < 1 || s->steps > STEPS_MOST || !whole || r->failed) return CNN_OK;
@@ -285,13 +291,14 @@ cnn_status composed_judge(composed *c, vf_training *v, const trainer_sample *s, 
     vf_net_doubles(net, s->before.own.params, net->param_elems, c->before);
     vf_net_doubles(net, s->after.own.params, net->param_elems, c->after);
     vf_net_doubles(net, c->end.own.params, net->param_elems, c->got);
-    hold_all(c, v, s, &o, fmin(share, close_most), &far, &closely);
+    hold_all(c, v, s, &o, fmin(share, close_most), &far, &look->chance, &closely);
     look->close = !closely.failed;
-    hold_all(c, v, s, &o, share, &far, r);
-    if (r->failed) {
-        status = stray(c, v, s, &o, seed, &far, err);
+    hold_all(c, v, s, &o, share, &far, &look->chance, r);
+    for (int round = 0; round < 2 && r->failed && status == CNN_OK; round++) {
+        const int first = round == 0 ? 0 : NUDGES, end = round == 0 ? NUDGES : NUDGES + MORE_NUDGES;
+        status = stray(c, v, s, &o, first, end, seed, &far, err);
         *r = before;
-        if (status == CNN_OK) hold_all(c, v, s, &o, share, &far, r);
+        if (status == CNN_OK) hold_all(c, v, s, &o, share, &far, &look->chance, r);
     }
     if (status == CNN_OK && !r->failed) note_held(c, net, s);
     return status;

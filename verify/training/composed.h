@@ -7,7 +7,8 @@
  *
  * Rounding is amplified from step to step, and at a kink it decides a side. So where something differs, the composition
  * starts again several times, from parameters that are moved by units in their last place (as in network_steps.c):
- * twice the farthest that such a start leads is allowed, too, up to a quarter of the way. */
+ * twice the farthest that such a start leads is allowed, too, up to a quarter of the way. Where that would be more,
+ * chance decides where the steps end, and nothing is said of it. */
 #ifndef VERIFY_TRAINING_COMPOSED_H
 #define VERIFY_TRAINING_COMPOSED_H
 
@@ -20,10 +21,12 @@ typedef struct composed composed;
 cnn_status composed_open(const vf_training *v, const cnn_session *session, composed **out, cnn_error *err);
 void composed_close(composed *c); /* NULL is accepted */
 /* What came of a sample: whether both ends agree without any nudge, as closely as a second run of the trainer's own
- * would have to; and the state before step `at` of it (counted from its first), which is the composition's. */
+ * would have to; whether chance decides where they lie; and the state before step `at` of it (counted from its first),
+ * which is the composition's. */
 typedef struct composed_look {
     int64_t at; /* asked for */
     bool close;
+    bool chance;                /* nothing is said of where they end */
     const trainer_state *state; /* until the next sample */
 } composed_look;
 /* Compares the steps of a training sample; those of more than 64 steps, or with a last batch that is smaller, are

@@ -42,7 +42,8 @@ struct verify_training {
     int64_t epoch;
     uint64_t seed;
     int n_train;
-    int launches_most; /* of a look */
+    double longest;    /* of a look at a trainer of the implementation's own, as LONGEST is */
+    int launches_most; /* of a look at any other */
     int singles_most;  /* launches of single steps, of every other look; 0: none are made for it */
     bool alone;        /* of the sample that is judged now, single steps were compared, but not where all of them end */
 };
@@ -97,6 +98,7 @@ cnn_status verify_training_open(trainer *t, const cnn_session *session, const cn
     v->session = session;
     v->n_train = count_samples(&network->net);
     v->launches_most = LAUNCHES;
+    v->longest = LONGEST;
     v->samples.list = calloc(3 * MOST, sizeof *v->samples.list);
     v->samples.trained = malloc(elems * cnn_param_size(&network->net));
     const bool made = v->own.order != NULL && v->own.weights != NULL && v->samples.list != NULL &&
@@ -173,7 +175,7 @@ trainer_samples *verify_training_draw(verify_training *v, int64_t epoch, uint64_
         s->wanted = draw_step(v, i, least, steps, &rng);
         const int64_t whole =
             v->own.data->train.count / v->own.network->net.batch; /* single operations make no others */
-        s->launches = v->composed != NULL && !v->own.params->profile ? 1 + (int)exp2(rng_real(&rng, 0, LONGEST))
+        s->launches = v->composed != NULL && !v->own.params->profile ? 1 + (int)exp2(rng_real(&rng, 0, v->longest))
                                                                      : (int)rng_int(&rng, 1, most);
         if (v->composed != NULL && !s->test && s->wanted < whole && s->launches > whole - s->wanted)
             s->launches = (int)(whole - s->wanted);
@@ -260,7 +262,9 @@ static cnn_status measure_apart(verify_training *v, const trainer_sample *s, int
 
 static void look_shorter(verify_training *v, const trainer_sample *s)
 {
-    if (s->single || s->launches == 1)
+    if (v->composed != NULL)
+        v->longest = fmax(0.0, v->longest - 1.0);
+    else if (s->single || s->launches == 1)
         v->singles_most = (int)(s->steps / 2);
     else if (s->launches / 2 < v->launches_most)
         v->launches_most = s->launches / 2;
@@ -281,7 +285,6 @@ static cnn_status judge_repeated(verify_training *v, const trainer_sample *s, cn
         if (status != CNN_OK || r->failed) return status; /* a step of them is wrong */
         judge_again(v, s, &v->states[2], &runs, r);
     }
-    if (v->alone) look_shorter(v, s);
     return status;
 }
 
@@ -319,11 +322,12 @@ static cnn_status judge_sample(verify_training *v, const trainer_sample *s, int6
                                verify_training_result *r, cnn_error *err)
 {
     composed_look look = {.at = at};
-    v->alone = false;
     verify_training_result single = {.budget_used = 0.0};
     cnn_status status = CNN_OK;
     if (v->composed != NULL) status = composed_judge(v->composed, &v->own, s, v->seed, &look, &single, err);
+    v->alone = look.chance;
     if (status == CNN_OK) status = judge_step(v, s, &look, rng, r, err);
+    if (v->alone) look_shorter(v, s);
     if (!(single.budget_used <= r->budget_used)) r->budget_used = single.budget_used;
     if (!single.failed || r->failed) return status;
     r->failed = true;
