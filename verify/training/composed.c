@@ -185,7 +185,7 @@ static void nudge(const cnn_net *net, int round, uint64_t seed, trainer_state *s
  * say anything, and *chance is set. */
 static double allowed(double share, double whole, double far, bool *chance)
 {
-    if (strayed_times * far <= strayed_most * whole) return share * whole + strayed_times * far;
+    if (!(strayed_times * far > strayed_most * whole)) return share * whole + strayed_times * far;
     *chance = true;
     return INFINITY;
 }

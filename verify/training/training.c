@@ -199,7 +199,7 @@ typedef struct apart {
 static double allowed_again(verify_training *v, double whole, double runs_apart)
 {
     const double by_runs = spread_times * runs_apart;
-    if (by_runs <= strayed_most * whole) return fmax(again_share * whole, by_runs);
+    if (!(by_runs > strayed_most * whole)) return fmax(again_share * whole, by_runs); /* also where it is no number */
     v->alone = true;
     return INFINITY;
 }
@@ -327,7 +327,7 @@ static cnn_status judge_sample(verify_training *v, const trainer_sample *s, int6
     if (v->composed != NULL) status = composed_judge(v->composed, &v->own, s, v->seed, &look, &single, err);
     v->alone = look.chance;
     if (status == CNN_OK) status = judge_step(v, s, &look, rng, r, err);
-    if (v->alone) look_shorter(v, s);
+    if (v->alone && v->own.params->ranks == NULL) look_shorter(v, s); /* ranks would have to agree */
     if (!(single.budget_used <= r->budget_used)) r->budget_used = single.budget_used;
     if (!single.failed || r->failed) return status;
     r->failed = true;
