@@ -3,13 +3,11 @@
 
 #include "harness/cnn/shape.h"
 
-/* Whether it takes the first of the layers that decide, in this type: one that has another type alone trains nothing.
- */
-static bool composes(const cnn_session *session, const cnn_algorithm *algorithm, const cnn_net *net,
-                     const cnn_type *type)
+bool cli_composes(const cnn_session *session, const cnn_algorithm *algorithm, const cnn_net *net, const cnn_type *type)
 {
     const cnn_op op = cli_deciding_op(net);
     cnn_error why;
+    if (!(algorithm->ops & 1u << op)) return false;
     for (int i = 0; i < net->n_layers; i++) {
         cnn_problem problem = net->layers[i].problem;
         if (problem.op != op) continue;
@@ -28,7 +26,7 @@ const char *cli_default_trainer(const cnn_choice *choice, const cnn_session *ses
         const cnn_algorithm *algorithm = &impl->algorithms[a];
         cnn_error why;
         if (!cli_trains(choice, session, algorithm, network, params)) continue;
-        if (algorithm->ops != CNN_TRAINS ? composes(session, algorithm, &network->net, type)
+        if (algorithm->ops != CNN_TRAINS ? cli_composes(session, algorithm, &network->net, type)
                                          : trainer_supported(session, network, algorithm, params, &why) == CNN_OK)
             return algorithm->name;
         if (refused == NULL) refused = algorithm->name;

@@ -9,11 +9,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-static bool is_open(const cli_sessions *sessions, const cnn_impl *impl)
+static const cnn_session *session_of(const cli_sessions *sessions, const cnn_impl *impl)
 {
     for (int i = 0; i < sessions->count; i++)
-        if (sessions->list[i].impl == impl) return true;
-    return false;
+        if (sessions->list[i].impl == impl) return &sessions->list[i];
+    return NULL;
 }
 
 static cnn_status open_session(const cnn_impl *impl, const cnn_session_params *params, bool to_time,
@@ -59,7 +59,7 @@ cnn_status cli_sessions_open(const cli_options *options, bool to_time, cli_sessi
         status = cnn_choices_parse(options->registry, options->impl, sessions->choices, &sessions->n_choices, err);
     for (int i = 0; status == CNN_OK && i < sessions->n_choices; i++) {
         const cnn_impl *impl = sessions->choices[i].impl;
-        if (is_open(sessions, impl)) continue;
+        if (session_of(sessions, impl) != NULL) continue;
         if (!watch_enter(sessions->watch, impl->name, "opening it")) {
             lost++;
             continue;
@@ -192,13 +192,14 @@ static bool fits(const cnn_choice *choice, cnn_op op)
 }
 
 /* Runs bear the name of the algorithm that does the deciding operation: one that does not would name what never ran. */
-static cnn_status fail_misfit(const cnn_choice *misfit, cnn_op op, const cnn_net *net, cnn_error *err)
+static cnn_status fail_misfit(const cnn_choice *misfit, const cnn_session *session, const cnn_net *net, cnn_error *err)
 {
+    const cnn_op op = cli_deciding_op(net);
     const cnn_impl *impl = misfit->impl;
     const char *name = impl->name, *pattern = misfit->pattern[0] ? misfit->pattern : "*";
     const char *none = op == CNN_OP_FC ? " (no conv is in it)" : "";
     for (int a = 0; a < impl->n_algorithms; a++)
-        if (impl->algorithms[a].ops & 1u << op)
+        if (cli_composes(session, &impl->algorithms[a], net, &net->type))
             return CNN_FAIL(
                 err, CNN_BAD_ARGUMENT,
                 "%s:%s does no %s, which is what tells runs of network %s apart%s: name one that does, %s:%s "
@@ -215,13 +216,13 @@ cnn_status cli_fitting(const cli_sessions *sessions, const cnn_net *net, cnn_err
     int fitting = 0;
     for (int i = 0; i < sessions->n_choices; i++) {
         const cnn_choice *choice = &sessions->choices[i];
-        if (!is_open(sessions, choice->impl)) continue;
+        if (session_of(sessions, choice->impl) == NULL) continue;
         if (fits(choice, op))
             fitting++;
         else
             misfit = choice;
     }
-    if (fitting == 0 && misfit != NULL) return fail_misfit(misfit, op, net, err);
+    if (fitting == 0 && misfit != NULL) return fail_misfit(misfit, session_of(sessions, misfit->impl), net, err);
     if (misfit != NULL)
         fprintf(stderr, "without %s:%s: it does no %s\n", misfit->impl->name, misfit->pattern, cnn_op_name(op));
     return CNN_OK;

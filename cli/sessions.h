@@ -45,6 +45,8 @@ cnn_op cli_deciding_op(const cnn_net *net);
  * the network. A trainer that cannot train it so is left out with a word on standard error where a glob chose it. */
 bool cli_trains(const cnn_choice *choice, const cnn_session *session, const cnn_algorithm *algorithm,
                 const cnn_network *network, const trainer_params *params);
+/* Whether the algorithm takes the first of the network's layers that decide, in this type. */
+bool cli_composes(const cnn_session *session, const cnn_algorithm *algorithm, const cnn_net *net, const cnn_type *type);
 /* The first of these that takes the type, by which a choice trains that names no algorithm; NULL: none. One that cannot
  * train the network so, which says why when it is opened, is taken where there is no other. */
 const char *cli_default_trainer(const cnn_choice *choice, const cnn_session *session, const cnn_network *network,
