@@ -13,6 +13,7 @@
 
 #include <cstdlib>
 #include <cstring>
+#include <initializer_list>
 
 typedef cnn_status v3_launcher(cuda_context *, const cuda_shape &, const fused_pass &, cnn_error *);
 

@@ -59,7 +59,7 @@ struct block_state {
     bool reversed;
     size_t first; /* the first block of its cluster */
     uint3 index;
-    const std::function<void()> *body;
+    const emulated_body *body;
 };
 
 std::vector<std::unique_ptr<block_state>> blocks; /* more than one where a grid is cooperative; their stacks are kept */
@@ -106,7 +106,7 @@ void run_threads()
             running->begun++;
             running->of_thread[f->thread] = f;
             threadIdx = f->index = index_of(f->thread);
-            (*running->body)();
+            running->body->run(running->body->call);
             running->of_thread[f->thread] = nullptr;
             running->done++;
         }

@@ -10,7 +10,6 @@
 
 #include <cmath>
 #include <cstring>
-#include <functional>
 #include <math.h> /* its C++ form: exp(float) and the like at global scope, as in CUDA */
 #include <type_traits>
 
@@ -123,10 +122,6 @@ struct alignas(16) int4 {
 };
 
 /* ---- Launching and recording */
-/* Does the call now, or, while the stream captures, keeps it for the graph. cuBLAS's stand-in uses it, too. */
-cudaError_t emulated_enqueue(cudaStream_t, std::function<void()> call);
-/* A copy, which is put off on a stream that has had nothing but copies: queue.h says until when. */
-cudaError_t emulated_enqueue_copy(cudaStream_t, std::function<void()> call);
 /* `cooperative`: all blocks are there at once, no more of them than the device has multiprocessors, and may wait for
  * one another with emulated_grid_barrier(). `cluster`: of a cooperative grid, so many blocks, one after another, reach
  * each other's dynamic shared memory, and may wait for one another with emulated_cluster_barrier(). */
@@ -137,13 +132,24 @@ struct emulated_launch_shape {
     bool cooperative;
     unsigned cluster = 1;
 };
-/* Checks the shape against the device's limits, then enqueues all threads' calls of `body`. */
-cudaError_t emulated_launch_body(const emulated_launch_shape &, const void *kernel, std::function<void()> body);
+/* A thread's call of a kernel, with copies of its arguments: how to run it, and how to free it. It is what
+ * std::function is, whose header would take as long to compile as all others here, in every file of kernels. */
+struct emulated_body {
+    const void *call;
+    void (*run)(const void *call);
+    void (*discard)(const void *call);
+};
+/* Checks the shape against the device's limits, then enqueues all threads' calls of `body`, which it takes over. */
+cudaError_t emulated_launch_body(const emulated_launch_shape &, const void *kernel, const emulated_body &body);
 
 template <typename... P, typename... A>
 static cudaError_t emulated_launch(const emulated_launch_shape &shape, void (*kernel)(P...), A... args)
 {
-    return emulated_launch_body(shape, reinterpret_cast<const void *>(kernel), [=] { kernel(args...); });
+    auto body = [=] { kernel(args...); };
+    typedef decltype(body) call_of;
+    return emulated_launch_body(shape, reinterpret_cast<const void *>(kernel),
+                                {new call_of(body), [](const void *call) { (*static_cast<const call_of *>(call))(); },
+                                 [](const void *call) { delete static_cast<const call_of *>(call); }});
 }
 template <typename... P, typename... A>
 static cudaError_t emulated_launch(dim3 grid, dim3 block, size_t shared_bytes, cudaStream_t stream,

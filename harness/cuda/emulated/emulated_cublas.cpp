@@ -1,5 +1,6 @@
 /* emulated_cublas.cpp: cuBLAS's products by OpenBLAS: see emulated_cublas.h. */
 #include "harness/cuda/emulated/emulated_cublas.h"
+#include "harness/cuda/emulated/runtime.h"
 
 #include <cblas.h>
 #include <new>

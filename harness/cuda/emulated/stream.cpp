@@ -126,8 +126,9 @@ cudaError_t emulated_enqueue_copy(cudaStream_t stream, std::function<void()> cal
     return submit(stream, [queue, call] { queue->put_off(call); });
 }
 
-cudaError_t emulated_launch_body(const emulated_launch_shape &shape, const void *kernel, std::function<void()> body)
+cudaError_t emulated_launch_body(const emulated_launch_shape &shape, const void *kernel, const emulated_body &body)
 {
+    const std::shared_ptr<const void> held(body.call, body.discard); /* as long as anybody may run it */
     if (!emulated_is_current(shape.stream)) return cudaErrorInvalidResourceHandle;
     if (!launch_fits(shape.grid, shape.block, shape.shared_bytes, kernel))
         return emulated_done(cudaErrorInvalidConfiguration);
@@ -136,9 +137,8 @@ cudaError_t emulated_launch_body(const emulated_launch_shape &shape, const void 
         return emulated_done(cudaErrorCooperativeLaunchTooLarge);
     if (shape.cluster == 0 || shape.grid.x % shape.cluster != 0 || (shape.cluster > 1 && !shape.cooperative))
         return emulated_done(cudaErrorInvalidConfiguration);
-    const emulated_grid grid = {shape.grid,        shape.block,   shape.shared_bytes,
-                                shape.cooperative, shape.cluster, std::move(body)};
-    return emulated_enqueue(shape.stream, [grid] {
+    const emulated_grid grid = {shape.grid, shape.block, shape.shared_bytes, shape.cooperative, shape.cluster, body};
+    return emulated_enqueue(shape.stream, [grid, held] {
         if (!emulated_kernel_dies()) emulated_run_grid(grid);
     });
 }
