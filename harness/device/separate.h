@@ -33,7 +33,8 @@ enum {
     SEPARATE_BOUNDS_BEGIN,
     SEPARATE_BOUNDS_END,
     SEPARATE_HEAP,
-    SEPARATE_SECOND /* from here on it also listens to the second socket */
+    SEPARATE_SECOND, /* from here on it also listens to the second socket */
+    SEPARATE_COUNT
 };
 
 /* What a table has beside its texts and numbers, in the message that tells it. */
@@ -108,8 +109,8 @@ cnn_status separate_take_table(separate *s, wire_message *m, cnn_error *err);
 /* separate_calls.c: the functions of the table. */
 void separate_put_slots(separate *s, const separate_features *f);
 
-/* serve.c, in the runner: answers until the other process is gone, and ends this one. `loaded`: with what status, and
- * error, loading it ended. */
+/* serve.c, in the runner (serve.h): answers until the other process is gone, and ends this one. `loaded`: with what
+ * status, and error, loading it ended. */
 _Noreturn void separate_serve(const cnn_impl *impl, const int sockets[RUNNER_SOCKETS], cnn_status loaded,
                               const cnn_error *err);
 
