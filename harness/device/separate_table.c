@@ -68,7 +68,10 @@ void separate_put_table(wire_message *m, const cnn_impl *impl)
 
 static cnn_status take_knob(separate *s, wire_message *m, cnn_knob *k, cnn_error *err)
 {
+    unsigned char of_context; /* any byte may come */
     WIRE_TAKE(m, *k);
+    memcpy(&of_context, &k->of_context, 1);
+    k->of_context = of_context != 0;
     k->name = separate_keep(s, wire_take_text(m));
     k->doc = separate_keep(s, wire_take_text(m));
     k->values = NULL;

@@ -57,7 +57,8 @@ diff "$work/one" "$work/out" >"$work/differs" || { mv "$work/differs" "$work/out
 told() { sed -E 's/"(time|repro|started|command|pid|hostname|seconds|[a-z_]*_s)":("[^"]*"|[0-9.e+-]+),?//g; s/ --separate//g' "$1" | grep -vE '"kind":"(begin|end|env)"'; }
 diff <(told "$work/one.jsonl") <(told "$work/two.jsonl") >"$work/out" || fail 'an honest one has other records'
 grep -q '"plugin":"[0-9a-f]*"' "$work/two.jsonl" || fail 'which build it is stands in no record'
-run 0 ' 0 FAILED [1-9][0-9]* PASSED' 'all bits and sums' --plugin "$work/mine.so" "${one[@]}" --separate --sums
+run 0 ' 0 FAILED [1-9][0-9]* PASSED' 'two contexts at a time' --plugin "$work/mine.so" "${one[@]}" --separate --check determinism
+run 0 ' 0 FAILED [1-9][0-9]* PASSED' sums --plugin "$work/mine.so" "${one[@]}" --separate --sums
 run 0 ' 0 FAILED [1-9][0-9]* PASSED' kernel --separate --kernel impl_template/kernels/conv.c:conv \
     --args x,w,b,y,mb,ic,ih,iw,oc,oh,ow,kh,kw,sh,sw,ph,pw,dh,dw --problem $problem
 
