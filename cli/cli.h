@@ -45,6 +45,7 @@ typedef struct cli_options {
     const cnn_registry *registry;  /* what --impl chooses from */
     struct kernel *kernel_made;    /* of --kernel: impl_kernel/kernel.h */
     char kernel_code[64];          /* what was compiled of it: among the plug-ins, as if it were one */
+    char kernel_command[1024];     /* who compiled it */
     struct run_watch *watch;       /* whose code is called, for another process to know */
     const struct command_row *row; /* options/options.h */
     const char *command;           /* its name */

@@ -2,6 +2,7 @@
 #include "cli/options/options.h"
 #include "harness/cpu/limits.h"
 #include "harness/device/impl.h"
+#include "harness/process/runner.h"
 #include "harness/process/watch.h"
 #include "harness/record/record_keeper.h"
 
@@ -110,6 +111,16 @@ static void wipe(int argc, char **argv)
     for (int i = 1; i < argc; i++) memset(argv[i], 0, strlen(argv[i]));
 }
 
+/* Where it was started for that, this process loads a plug-in and calls it, and does nothing else. */
+static void begin_as_runner(int argc, char **argv)
+{
+    char **place, **words;
+    if (!runner_is(argv, &words) || (place = copy_words(argc, argv)) == NULL) return;
+    wipe(argc, argv);
+    (void)runner_is(place, &words);
+    cli_separate_serve(place, words);
+}
+
 /* `bench --processes` and `sweep ranks` leave plug-ins to the processes that they start, which also write the records.
  */
 static bool leaves_plugins(const cli_options *o)
@@ -155,6 +166,7 @@ int main(int argc, char **argv)
     cnn_error err;
     int status, ended = -1;
     (void)cnn_thread_restore(); /* the C locale is this thread's own from here on: setlocale() does not reach it */
+    begin_as_runner(argc, argv);
     setvbuf(stdout, NULL, _IOLBF, BUFSIZ); /* a crash of a kernel loses no line that was printed before it */
     if (answer(argc, argv, &status)) return status;
     cpu_blas_restart(argv);

@@ -2,6 +2,7 @@
  * the process while it is loaded is left out by the next, a failure with its file's name. */
 #include "cli/options/options.h"
 #include "harness/process/watch.h"
+#include "harness/ranks/ranks.h"
 #include "table.h"
 
 #include "harness/base/text.h"
@@ -63,16 +64,27 @@ static cnn_status join_pairs(const cli_options *options, cnn_registry *registry,
         char name[CNN_NAME_MAX];
         const size_t length = strcspn(word, ","), name_length = strcspn(word, ",:");
         snprintf(name, sizeof name, "%.*s", (int)name_length, word);
+        if (strchr(name, '+') != NULL && options->separate)
+            return CNN_FAIL(err, CNN_BAD_ARGUMENT,
+                            "%.64s: a pair runs in one process: --separate takes implementations alone", name);
         if (strchr(name, '+') != NULL) status = cnn_registry_join(registry, name, err);
         word += length + (word[length] == ',');
     }
     return status;
 }
 
+static cnn_status load(cli_options *options, cnn_registry *registry, const char *path, bool kernel, cnn_error *err)
+{
+    if (options->separate) return cli_separate_load(options, registry, path, kernel, err);
+    return kernel ? cli_kernel_load(options, registry, err) : cnn_registry_load(registry, path, err);
+}
+
 cnn_status cli_load_plugins(cli_options *options, cnn_registry *registry, cnn_error *err)
 {
     run_watch *w = options->watch;
     const int built_in = cnn_impl_count(registry);
+    if (options->separate && ranks_launched())
+        return CNN_FAIL(err, CNN_UNSUPPORTED, "--separate has no use over ranks");
     for (int i = 0; i < options->plugin.count; i++) {
         const bool kernel = strcmp(options->plugin.items[i], options->kernel_code) == 0;
         const char *path = kernel ? options->kernel : options->plugin.items[i];
@@ -83,8 +95,7 @@ cnn_status cli_load_plugins(cli_options *options, cnn_registry *registry, cnn_er
             continue;
         }
         cnn_append(w->loaded, room, "%s%s", comma, path); /* until it says its name */
-        const cnn_status status =
-            kernel ? cli_kernel_load(options, registry, err) : cnn_registry_load(registry, path, err);
+        const cnn_status status = load(options, registry, path, kernel, err);
         watch_enter(w, NULL, NULL);
         if (status != CNN_OK) return status;
         w->loaded[before] = '\0';

@@ -56,6 +56,7 @@ void cli_repeat(const cli_options *o, const cli_case *c, char *text, size_t size
             cli_append_option(text, size, "plugin", o->plugin.items[i]);
     append_kernel(o, text, size);
     if (cli_given(o, "isolate")) cnn_append(text, size, " --isolate");
+    if (o->separate) cnn_append(text, size, " --separate");
     cnn_append(text, size, " --threads %d --seed %lld", s->threads, (long long)c->seed);
 }
 

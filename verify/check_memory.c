@@ -8,9 +8,6 @@
  * that every call keeps. */
 #include "engine.h"
 
-#ifdef __GLIBC__
-#include <malloc.h>
-#endif
 #include <string.h>
 
 /* Whether runs of the same differ: then nothing can be said of what else is different. */
@@ -122,17 +119,6 @@ static cnn_status check_variant(const vf_subject *s, const vf_case *c, verify_re
     return status;
 }
 
-/* Bytes of the host's heap; 0 throughout where nobody counts them. */
-static int64_t heap_in_use(void)
-{
-#if defined(__GLIBC__) && __GLIBC_PREREQ(2, 33)
-    const struct mallinfo2 info = mallinfo2();
-    return (int64_t)(info.uordblks + info.hblkhd);
-#else
-    return 0;
-#endif
-}
-
 /* Runs of the same, with the heap looked at between them. Caches are filled in the first; what a kernel loses it loses
  * in every one. What one thread allocates and another frees, each thread's cache of free blocks keeps for a while: of a
  * size the C library keeps seven a thread, which count as in use. Who is accused went on growing behind all that. */
@@ -150,7 +136,7 @@ static cnn_status check_growth(const vf_subject *s, verify_result *result, cnn_e
         status = vf_run_make(&run, s->place, c, &(vf_run_options){0}, err);
         if (status != CNN_OK) break;
         vf_run_free(&run);
-        const int64_t now = heap_in_use();
+        const int64_t now = host_heap_in_use(&s->engine->session);
         if (i >= FIRST && now - before < least) least = now - before;
         before = now;
     }

@@ -40,14 +40,14 @@ void vf_run_describe(const vf_case *c, const vf_run *a, const vf_run *b, char *t
 
 /* around.c: the buffers of one run, while the kernel has them. */
 typedef struct vf_around {
-    vf_fences fences;
-    const char *names[VF_FENCED_MAX];
+    bounds_list bounds;
+    const char *names[CNN_MAX_OPERANDS + 1];
     bool on_host, pages; /* where they lie; whether pages are around them */
 } vf_around;
 void vf_around_add(vf_around *around, const char *name, const vf_guarded *buffer);
 /* From here on nothing around them is to be touched; what is lies in run->fault at the end. */
-void vf_around_begin(vf_around *around);
-void vf_around_end(vf_around *around, vf_run *run);
+cnn_status vf_around_begin(vf_around *around, const cnn_session *session, cnn_error *err);
+cnn_status vf_around_end(vf_around *around, const cnn_session *session, vf_run *run, cnn_error *err);
 
 /* ---- The checks. */
 

@@ -3,7 +3,6 @@
 #include "engine.h"
 
 #include "harness/base/clock.h"
-#include "harness/cpu/busy.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -158,7 +157,8 @@ static void wait_for_late(running *r, vf_run *run)
     const struct timespec pause = {.tv_nsec = 200000};
     const vf_run_options *o = r->options;
     const double start = cnn_now(), longest = 1;
-    while (look(r, run, false) > 0 && busy_others(o->own, o->n_own) && cnn_now() - start < longest)
+    while (look(r, run, false) > 0 && host_others_busy(r->place->session, o->own, o->n_own) &&
+           cnn_now() - start < longest)
         nanosleep(&pause, NULL);
 }
 
@@ -171,11 +171,14 @@ static cnn_status call_kernel(running *r, const cnn_run_extra *extra, vf_run *ru
     for (int i = 0; i < r->c->call.count; i++)
         if (home(r, i) == i) vf_around_add(&around, r->c->call.operands[i].name, &place->buffer[i]);
     if (place->workspace.data != NULL) vf_around_add(&around, "the workspace", &place->workspace);
-    vf_around_begin(&around);
-    cnn_status status = cnn_run(place->session, place->plan, r->pointer, extra, err);
+    cnn_error after;
+    cnn_status status = vf_around_begin(&around, place->session, err);
+    if (status != CNN_OK) return status;
+    status = cnn_run(place->session, place->plan, r->pointer, extra, err);
     if (status == CNN_OK && around.pages) status = cnn_sync(place->session, err);
-    vf_around_end(&around, run);
-    return status;
+    return vf_around_end(&around, place->session, run, status == CNN_OK ? err : &after) == CNN_OK || status != CNN_OK
+               ? status
+               : err->status;
 }
 
 static cnn_status run_once(running *r, vf_run *run, cnn_error *err)

@@ -86,7 +86,6 @@ void cli_kernel_forked(cli_options *o)
 cnn_status cli_kernel_build(cli_options *o, cnn_error *err)
 {
     kernel_spec spec;
-    char command[KERNEL_COMMAND_MAX];
     int object = -1;
     if (o->kernel == NULL || o->kernel_made != NULL) return CNN_OK;
     if (o->plugin.count == CLI_LIST_MAX)
@@ -94,9 +93,9 @@ cnn_status cli_kernel_build(cli_options *o, cnn_error *err)
     cnn_status status = read_spec(o, &spec, err);
     if (status == CNN_OK) status = kernel_new(&spec, &o->kernel_made, err);
     if (status != CNN_OK) return status;
-    status = kernel_compile(o->kernel_made, command, &object, err);
+    status = kernel_compile(o->kernel_made, o->kernel_command, &object, err);
     if (status != CNN_OK) return status;
-    kernel_built(o->kernel_made, command, checksum_of(object));
+    kernel_built(o->kernel_made, o->kernel_command, checksum_of(object));
     name_code(o, object);
     o->plugin.items[o->plugin.count++] = o->kernel_code;
     take_over(o, o->kernel_made);
@@ -108,6 +107,17 @@ cnn_status cli_kernel_load(const cli_options *o, cnn_registry *registry, cnn_err
     const cnn_status status = kernel_load(o->kernel_made, o->kernel_code, err);
     (void)cnn_thread_restore(); /* -ffast-math links a constructor in that flushes denormal numbers */
     return status == CNN_OK ? cnn_registry_put(registry, kernel_impl(o->kernel_made), err) : status;
+}
+
+cnn_status cli_kernel_take(cli_options *o, cnn_registry *registry, int object, const char *compiler, cnn_error *err)
+{
+    kernel_spec spec;
+    cnn_status status = read_spec(o, &spec, err);
+    if (status == CNN_OK) status = kernel_new(&spec, &o->kernel_made, err);
+    if (status != CNN_OK) return status;
+    kernel_built(o->kernel_made, compiler, checksum_of(object));
+    name_code(o, object);
+    return cli_kernel_load(o, registry, err);
 }
 
 void cli_kernel_free(cli_options *o)

@@ -4,7 +4,7 @@
 
 #include "impl_kernel/kernel.h"
 
-enum { KERNEL_COMMAND_MAX = 1024 };
+enum { KERNEL_COMMAND_MAX = 1024 }; /* cli_options.kernel_command */
 
 /* compile.c: compiles the kernel in a folder that is removed again. *object: the shared object, open for reading;
  * `command`: compiler and flags, for people. What the compiler says goes to standard error. CNN_BAD_ARGUMENT: there is

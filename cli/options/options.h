@@ -63,6 +63,15 @@ cnn_status cli_kernel_watch(const cli_options *options, int argc, char **argv, c
 void cli_kernel_forked(cli_options *options);
 /* In the process that is watched: its code is loaded, and it is an implementation like others. */
 cnn_status cli_kernel_load(const cli_options *options, cnn_registry *registry, cnn_error *err);
+/* separate.c: the same of a plug-in (path) or of the kernel, in a process of its own, of which nothing is loaded here.
+ */
+cnn_status cli_separate_load(const cli_options *options, cnn_registry *registry, const char *path, bool kernel,
+                             cnn_error *err);
+/* In that process, where runner_is() says so: loads it, and answers until nobody asks any more. */
+_Noreturn void cli_separate_serve(char **argv, char **words);
+/* In that process: what was compiled of the kernel is an open file, `compiler` what compiled it. */
+cnn_status cli_kernel_take(cli_options *options, cnn_registry *registry, int object, const char *compiler,
+                           cnn_error *err);
 /* plugins.c, for cli_load: into `registry`; --impl and --set lose the names of those that ended a run before this one
  * while they were loaded. */
 cnn_status cli_load_plugins(cli_options *options, cnn_registry *registry, cnn_error *err);

@@ -229,10 +229,10 @@ busy_work busy_stop(busy_span *span, int most)
 }
 
 /* The letter behind the name, which may hold anything. */
-static bool runs(const char *id)
+static bool runs(const char *folder, const char *id)
 {
-    char path[64], text[128];
-    snprintf(path, sizeof path, "/proc/self/task/%.20s/stat", id);
+    char path[96], text[128];
+    snprintf(path, sizeof path, "%s/%.20s/stat", folder, id);
     FILE *file = fopen(path, "re");
     if (!file) return false;
     text[fread(text, 1, sizeof text - 1, file)] = '\0';
@@ -248,15 +248,25 @@ static bool is_among(int id, const int *list, int count)
     return false;
 }
 
-bool busy_others(const int *but, int count)
+/* Whether a thread among those in the folder runs that is none of the `count` ids `but`, nor the caller. */
+static bool any_runs(const char *path, const int *but, int count)
 {
     bool any = false;
-    DIR *folder = opendir("/proc/self/task");
+    DIR *folder = opendir(path);
     if (!folder) return false;
     for (const struct dirent *e = readdir(folder); e && !any; e = readdir(folder)) {
         const int id = atoi(e->d_name);
-        any = id > 0 && id != gettid() && !is_among(id, but, count) && runs(e->d_name);
+        any = id > 0 && id != gettid() && !is_among(id, but, count) && runs(path, e->d_name);
     }
     closedir(folder);
     return any;
+}
+
+bool busy_others(const int *but, int count) { return any_runs("/proc/self/task", but, count); }
+
+bool busy_process(int process)
+{
+    char path[64];
+    snprintf(path, sizeof path, "/proc/%d/task", process);
+    return any_runs(path, NULL, 0);
 }

@@ -47,5 +47,7 @@ busy_work busy_stop(busy_span *span, int most);
 /* Whether another thread of this process runs, or would if a processor were free: one that is not of the `count` ids
  * `but`. */
 bool busy_others(const int *but, int count);
+/* The same of any thread of another process. */
+bool busy_process(int process);
 
 #endif

@@ -3,6 +3,7 @@
 #include "joined.h"
 
 #include "call.h"
+#include "slots.h"
 
 #include <string.h>
 
@@ -39,28 +40,6 @@ static cnn_status sync_both(cnn_context *context, cnn_error *err)
 
 /* ---- Operations. */
 
-#define SLOTS(SLOT)                                                                                                    \
-    SLOT(conv_fwd, cnn_weighted_args)                                                                                  \
-    SLOT(conv_bwd_data, cnn_weighted_args)                                                                             \
-    SLOT(conv_bwd_weights, cnn_weighted_args)                                                                          \
-    SLOT(fc_fwd, cnn_weighted_args)                                                                                    \
-    SLOT(fc_bwd_data, cnn_weighted_args)                                                                               \
-    SLOT(fc_bwd_weights, cnn_weighted_args)                                                                            \
-    SLOT(pool_fwd, cnn_map_fwd_args)                                                                                   \
-    SLOT(pool_bwd, cnn_map_bwd_args)                                                                                   \
-    SLOT(act_fwd, cnn_map_fwd_args)                                                                                    \
-    SLOT(act_bwd, cnn_map_bwd_args)                                                                                    \
-    SLOT(dropout_fwd, cnn_map_fwd_args)                                                                                \
-    SLOT(dropout_bwd, cnn_map_bwd_args)                                                                                \
-    SLOT(loss_fwd, cnn_loss_args)                                                                                      \
-    SLOT(loss_bwd, cnn_loss_args)                                                                                      \
-    SLOT(add_fwd, cnn_join_args)                                                                                       \
-    SLOT(concat_fwd, cnn_join_args)                                                                                    \
-    SLOT(concat_bwd, cnn_split_args)                                                                                   \
-    SLOT(batchnorm_fwd, cnn_batchnorm_args)                                                                            \
-    SLOT(batchnorm_bwd, cnn_batchnorm_args)                                                                            \
-    SLOT(optimizer_step, cnn_optimizer_args)
-
 #define RUN(slot, args)                                                                                                \
     static cnn_status slot(cnn_context *context, const cnn_plan *plan, const args *a, cnn_error *err)                  \
     {                                                                                                                  \
@@ -74,7 +53,7 @@ static cnn_status sync_both(cnn_context *context, cnn_error *err)
         joined_plan(c, plan, p, &its);                                                                                 \
         return CNN_CALL(impl, ops->slot, err, c->of[p->which], &its, a, err);                                          \
     }
-SLOTS(RUN)
+CNN_SLOTS(RUN)
 
 /* What B alone does, whose the memory is: gathering, and the bias of transposed convolutions. */
 static cnn_status gather(cnn_context *context, const cnn_gather_args *a, cnn_error *err)
@@ -161,7 +140,7 @@ void joined_put_slots(joined *j)
     const cnn_impl *b = j->of[1];
     j->ops = (cnn_operations){.struct_size = sizeof j->ops};
 #define PUT(slot, args) j->ops.slot = slot;
-    SLOTS(PUT)
+    CNN_SLOTS(PUT)
 #undef PUT
     if (b->ops->gather != NULL) j->ops.gather = gather;
     if (b->ops->bias_add != NULL) j->ops.bias_add = bias_add;

@@ -4,6 +4,7 @@
 #include "harness/base/clock.h"
 #include "harness/cpu/limits.h"
 #include "impl.h"
+#include "separate.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -15,6 +16,7 @@ cnn_status cnn_mem_alloc(const cnn_session *session, size_t bytes, void **memory
     if (bytes == 0) bytes = CNN_ALIGN;
     if (impl->memory != NULL) return CNN_CALL(impl, memory->alloc, err, session->context, bytes, memory, err);
 
+    if (separate_of(impl) != NULL) return separate_alloc(session, bytes, memory, err);
     const size_t whole = (bytes + CNN_ALIGN - 1) / CNN_ALIGN * CNN_ALIGN;
     if (whole < bytes || (*memory = aligned_alloc(CNN_ALIGN, whole)) == NULL)
         return CNN_FAIL(err, CNN_OUT_OF_MEMORY, "cannot allocate %zu bytes of host memory", bytes);
@@ -26,6 +28,8 @@ void cnn_mem_free(const cnn_session *session, void *memory)
     if (memory == NULL) return;
     if (session->impl->memory != NULL)
         CNN_CALL_VOID(session->impl, memory->free, session->context, memory);
+    else if (separate_of(session->impl) != NULL)
+        separate_give(session, memory);
     else
         free(memory);
 }

@@ -3,6 +3,7 @@
 #include "impl.h"
 #include "joined.h"
 #include "registry.h"
+#include "separate.h"
 
 #include <ctype.h>
 #include <dlfcn.h>
@@ -83,11 +84,32 @@ cnn_status cnn_registry_load(cnn_registry *registry, const char *path, cnn_error
     return CNN_OK;
 }
 
+cnn_status cnn_registry_add_separate(cnn_registry *registry, separate *s, const char *path, cnn_error *err)
+{
+    cnn_impl_copy checked;
+    const cnn_status status = registry->n_plugins == CNN_PLUGINS_MAX
+                                  ? CNN_FAIL(err, CNN_BAD_ARGUMENT, "more than %d plug-ins", CNN_PLUGINS_MAX)
+                                  : take(registry, &s->copy.impl, &checked, err);
+    if (status != CNN_OK) {
+        separate_stop(s);
+        return cnn_error_before(err, status, "plug-in %.200s: ", path);
+    }
+    registry->handles[registry->n_plugins] = NULL;
+    registry->plugins[registry->n_plugins++] = &s->copy;
+    return CNN_OK;
+}
+
 void cnn_registry_close(cnn_registry *registry)
 {
     while (registry->n_joined > 0) joined_free(registry->joined[--registry->n_joined]);
     while (registry->n_plugins > 0) {
-        dlclose(registry->handles[--registry->n_plugins]);
-        free(registry->plugins[registry->n_plugins]);
+        void *handle = registry->handles[--registry->n_plugins];
+        cnn_impl_copy *copy = registry->plugins[registry->n_plugins];
+        if (handle == NULL) {
+            separate_stop((separate *)copy);
+            continue;
+        }
+        dlclose(handle);
+        free(copy);
     }
 }

@@ -1,5 +1,6 @@
 /* plugin_file.c: which build of a plug-in it is: the checksum of the file that its code was loaded from. */
 #include "call.h"
+#include "separate.h"
 
 #include <dlfcn.h>
 #include <zlib.h>
@@ -36,8 +37,9 @@ void cnn_put_plugin(const cnn_impl *impl, cnn_put_fn *put, void *user)
     Dl_info own, its;
     uLong crc = crc32(0, NULL, 0);
     char text[16];
-    if (!find(here, &own) || !find(impl->open, &its) || its.dli_fbase == own.dli_fbase) return;
-    if (!checksum_of(its.dli_fname, &crc)) return;
+    const separate *s = separate_of(impl);
+    if (s == NULL && (!find(here, &own) || !find(impl->open, &its) || its.dli_fbase == own.dli_fbase)) return;
+    if (!checksum_of(s != NULL ? s->path : its.dli_fname, &crc)) return;
     snprintf(text, sizeof text, "%08lx", crc);
     put(user, "plugin", text);
 }

@@ -22,7 +22,7 @@ cnn_status cnn_impl_take(const cnn_impl *given, cnn_impl_copy *copy, cnn_error *
 enum { CNN_PLUGINS_MAX = 16, CNN_JOINED_MAX = 16 };
 struct cnn_registry {
     cnn_impl_copy *plugins[CNN_PLUGINS_MAX];
-    void *handles[CNN_PLUGINS_MAX];
+    void *handles[CNN_PLUGINS_MAX]; /* NULL: of a separate one, which its table begins */
     int n_plugins;
     const cnn_impl *made; /* put in by cnn_registry_put(), not owned; NULL: none */
     cnn_impl *joined[CNN_JOINED_MAX];

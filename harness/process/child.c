@@ -28,11 +28,16 @@ static void end_with_parent(void)
 }
 
 /* A kernel may fork, end its process and leave the copy to go on as the child: every fork() ends with its parent. */
+void child_guard(void)
+{
+    if (forking == 0) (void)pthread_atfork(before_fork, NULL, end_with_parent);
+}
+
 pid_t child_fork(void)
 {
     fflush(NULL);
     crash_place_prepare();
-    if (forking == 0) (void)pthread_atfork(before_fork, NULL, end_with_parent);
+    child_guard();
     return fork();
 }
 

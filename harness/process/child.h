@@ -23,6 +23,8 @@ typedef struct child_shared {
 /* fork(), with nothing left in the streams' buffers for both to write. Where the parent is killed, so is the child, and
  * so is whatever it forks: it would wait for ever, or go on writing beside the run that takes up its work. */
 pid_t child_fork(void);
+/* Whatever this process forks from here on ends with it, as what child_fork() forks does. */
+void child_guard(void);
 /* child_fork() of one that is known by *c. */
 pid_t child_start(child_shared *c);
 

@@ -115,6 +115,14 @@ static watch_death *room_for_death(run_watch *w)
     return w->n_deaths < WATCH_DEATHS_MAX ? &w->deaths[w->n_deaths++] : NULL;
 }
 
+static void say_how(const run_watch *w, int ended, char *how, size_t size)
+{
+    if (w->said[0] != '\0')
+        snprintf(how, size, "%.*s", (int)sizeof w->said - 1, w->said);
+    else
+        child_how(&w->run, ended, how, size);
+}
+
 /* Whether another run can go on, without what was in hand. */
 static bool note_death(run_watch *w, int ended, bool hung)
 {
@@ -126,7 +134,7 @@ static bool note_death(run_watch *w, int ended, bool hung)
     if (hung)
         snprintf(d->how, sizeof d->how, "it did not finish in %lld s (--isolate-limit)", (long long)limit_of(w));
     else
-        child_how(&w->run, ended, d->how, sizeof d->how);
+        say_how(w, ended, d->how, sizeof d->how);
     w->hung += hung;
     return true;
 }
@@ -136,7 +144,7 @@ static cnn_status fail_end(run_watch *w, int ended, cnn_error *err)
     char how[WATCH_HOW_MAX];
     const char *hint =
         w->limit_s > 0 ? "" : "; with --isolate (sweep: and --out FILE) it says in which case, and the run goes on";
-    child_how(&w->run, ended, how, sizeof how);
+    say_how(w, ended, how, sizeof how);
     w->loaded[sizeof w->loaded - 1] = '\0';
     if (w->loaded[0] == '\0') return CNN_FAIL(err, CNN_INTERNAL, "outside of any implementation's code: %s", how);
     if (WIFSIGNALED(ended))
@@ -167,7 +175,7 @@ static cnn_status wait_for_run(run_watch *w, const watch_service *service, pid_t
 
 static pid_t start_run(run_watch *w, const watch_service *service)
 {
-    w->key[0] = w->loaded[0] = '\0';
+    w->key[0] = w->loaded[0] = w->said[0] = '\0';
     w->number = -1;
     w->next = 0;
     mail_begin(service->mail);

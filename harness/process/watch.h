@@ -29,11 +29,12 @@ typedef struct run_watch {
     int64_t limit_s;        /* --isolate: what is in hand for longer is ended; 0: no other run follows */
     bool begun;             /* the caller's: a run before this one wrote what stands before all cases */
     char key[WATCH_KEY_MAX], doing[WATCH_DOING_MAX];
-    int64_t number; /* the case in hand, or -1 */
-    int64_t done;   /* cases 0 .. done-1 are */
-    int64_t next;   /* the caller's: for a death outside of cases */
-    int64_t failed; /* the caller's: deaths that were told */
-    int hung;       /* how many deaths were for time; who hangs once is likely to do so again: then it gets a tenth */
+    int64_t number;           /* the case in hand, or -1 */
+    int64_t done;             /* cases 0 .. done-1 are */
+    int64_t next;             /* the caller's: for a death outside of cases */
+    int64_t failed;           /* the caller's: deaths that were told */
+    char said[WATCH_HOW_MAX]; /* how the run was ended, where it knows that itself; "": its end says */
+    int hung; /* how many deaths were for time; who hangs once is likely to do so again: then it gets a tenth */
     int n_deaths;
     mail_box box; /* what the run asks the process that watches */
     watch_death deaths[WATCH_DEATHS_MAX];
@@ -64,6 +65,9 @@ void watch_done(run_watch *w);
 bool watch_enter(run_watch *w, const char *key, const char *doing);
 /* What is in hand has come a step further: its time begins anew. */
 void watch_tick(run_watch *w);
+/* Ends the run: a process that it had foreign code run in is lost. `how` is what ended it; whose code it was,
+ * watch_enter has said. */
+_Noreturn void watch_lost(run_watch *w, const char *how);
 /* Who died in this case (-1: outside of any), or NULL; key NULL: whoever. */
 watch_death *watch_find(run_watch *w, const char *key, int64_t number);
 

@@ -2,6 +2,7 @@
 #include "watch.h"
 
 #include <string.h>
+#include <unistd.h>
 
 /* In hand, from now on, is whoever `key` names. */
 static void start_clock(run_watch *w) { child_hand(&w->run, w->key[0] != '\0'); }
@@ -35,6 +36,13 @@ bool watch_enter(run_watch *w, const char *key, const char *doing)
 void watch_tick(run_watch *w)
 {
     if (w->on) start_clock(w);
+}
+
+void watch_lost(run_watch *w, const char *how)
+{
+    snprintf(w->said, sizeof w->said, "%s", how);
+    fflush(NULL);
+    _exit(1);
 }
 
 watch_death *watch_find(run_watch *w, const char *key, int64_t number)

@@ -27,7 +27,8 @@ mark=BENCHCNN_CHEAT_RUN=$$.$RANDOM # in the environment of what the command star
 # A crash is to end its process, and plug-ins are built without the program's sanitizers: what they leak is theirs.
 export ASAN_OPTIONS=handle_segv=0:handle_abort=0:detect_leaks=0:allocator_may_return_null=1:allow_user_poisoning=0 LSAN_OPTIONS=detect_leaks=0
 
-# ---- The line: settings, and for each command what it must come to. verify isolates by itself; bench stands for bench-plain and bench-isolate.
+# ---- The line: settings, and for each command what it must come to. verify isolates by itself, and
+# verify-separate is that with --separate; bench stands for bench-plain and bench-isolate.
 limit=60 op=conv dir=FWD problem=mb2ic4ih6oc4kh3ph1 impl=$name net=small.net images=500 trainer='' more='' needs='' time=0.005
 for word in $settings; do declare "${word%%=*}=${word#*=}"; done
 skip() {
@@ -69,6 +70,7 @@ arguments() { # COMMAND
         words+=(--op "$op")
         [ "$op" = conv ] && words+=(--dir "$dir") && for p in ${problem//,/ }; do words+=(--problem "$p"); done ;;&
     bench-*) words+=(--min-time "$time" --max-time "${time}e1" --peaks none) ;;&
+    verify-separate) words+=(--separate --isolate-limit 15) ;;
     *-isolate) words+=(--isolate --isolate-limit 15) ;;
     fuzz) words+=(--fuzz 40,8s --jobs 1 --op "$op" --dtype f32) ;;
     train | profile)

@@ -5,7 +5,7 @@
 #include "harness/base/text.h"
 
 #include <string.h>
-#include <sys/mman.h>
+#include <unistd.h>
 
 enum { GUARD = 4096 }; /* a multiple of CNN_ALIGN */
 
@@ -52,10 +52,48 @@ void vf_damage_text(const vf_damage *d, const char *name, char *text, size_t siz
     if (before) add_band(&d->before, "before its start", text, size);
 }
 
+/* ---- Pages before and behind a buffer that cannot be touched. */
+
+static size_t page_size(void) { return (size_t)sysconf(_SC_PAGESIZE); }
+
+static size_t whole_pages(size_t bytes) { return (bytes + page_size() - 1) / page_size() * page_size(); }
+
+/* So far around a buffer's pages nothing can be touched. */
+static size_t fence_bytes(void) { return 64 * page_size(); }
+
+/* Behind: the end is at a page's end, but for what the alignment leaves. */
+static cnn_status fenced_alloc(vf_guarded *g, const cnn_session *session, size_t bytes, cnn_error *err)
+{
+    if (bytes > SIZE_MAX / 2) return CNN_FAIL(err, CNN_OVERFLOW, "a buffer of %zu bytes has no pages around it", bytes);
+    const size_t fence = fence_bytes(), inner = whole_pages(bytes > 0 ? bytes : 1);
+    const size_t aligned = (bytes + CNN_ALIGN - 1) / CNN_ALIGN * CNN_ALIGN;
+    const cnn_status status = host_fenced_alloc(session, inner, fence, &g->memory, err);
+    if (status != CNN_OK) return status;
+    g->mapped = inner + 2 * fence;
+    g->data = (char *)g->memory + fence + (g->fence == VF_PAGE_BEHIND ? inner - aligned : 0);
+    return CNN_OK;
+}
+
+bounds_array vf_guarded_bounds(const vf_guarded *g, const char *name, bool on_device)
+{
+    const size_t closed = g->mapped > 0 ? fence_bytes() : 0;
+    const size_t all = g->mapped > 0 ? g->mapped : g->bytes + 2 * GUARD;
+    bounds_array a = {.data = (uintptr_t)g->data,
+                      .bytes = g->bytes,
+                      .first = (uintptr_t)g->memory + closed,
+                      .last = (uintptr_t)g->memory + all - closed,
+                      .closed = closed,
+                      .on_device = on_device};
+    snprintf(a.name, sizeof a.name, "%s", name);
+    return a;
+}
+
+/* ---- Buffers. */
+
 cnn_status vf_guarded_alloc(vf_guarded *g, const cnn_session *session, size_t bytes, vf_fence fence, cnn_error *err)
 {
     *g = (vf_guarded){.bytes = bytes, .fence = fence};
-    if (fence >= VF_PAGE_BEHIND && session->impl->memory == NULL) return vf_fence_alloc(g, bytes, err);
+    if (fence >= VF_PAGE_BEHIND && session->impl->memory == NULL) return fenced_alloc(g, session, bytes, err);
     if (bytes > SIZE_MAX - 2 * GUARD) return CNN_FAIL(err, CNN_OVERFLOW, "a buffer of %zu bytes has no guards", bytes);
     cnn_status status = cnn_mem_alloc(session, bytes + 2 * GUARD, &g->memory, err);
     if (status == CNN_OK) g->data = (char *)g->memory + GUARD;
@@ -95,18 +133,10 @@ cnn_status vf_guarded_download(const vf_guarded *g, const cnn_session *session, 
     return CNN_OK;
 }
 
-void vf_guarded_room(const vf_guarded *g, const char **first, const char **last)
-{
-    const size_t closed = g->mapped > 0 ? vf_fence_bytes() : 0;
-    const size_t all = g->mapped > 0 ? g->mapped : g->bytes + 2 * GUARD;
-    *first = (const char *)g->memory + closed;
-    *last = (const char *)g->memory + all - closed;
-}
-
 void vf_guarded_free(vf_guarded *g, const cnn_session *session)
 {
     if (g->mapped > 0)
-        munmap(g->memory, g->mapped);
+        host_fenced_free(session, g->memory, g->mapped);
     else
         cnn_mem_free(session, g->memory);
     *g = (vf_guarded){0};

@@ -3,6 +3,7 @@
 #define VERIFY_ORACLE_GUARD_H
 
 #include "case.h"
+#include "harness/device/host.h"
 #include "harness/device/impl.h"
 
 /* Bands of a pattern, which tell who wrote there; bands that are NaN in every format, which spoil the results of who
@@ -35,27 +36,8 @@ cnn_status vf_guarded_download(const vf_guarded *g, const cnn_session *session, 
 /* "wrote past y: 12 bytes beyond its end are changed, at +0 to +11"; "" for none. */
 void vf_damage_text(const vf_damage *damage, const char *name, char *text, size_t size);
 void vf_guarded_free(vf_guarded *g, const cnn_session *session);
-/* What may be touched of its allocation: from *first to just before *last. The buffer lies in it. */
-void vf_guarded_room(const vf_guarded *g, const char **first, const char **last);
-/* poison.c: where AddressSanitizer is loaded it ends the process of who touches what is around these buffers, and names
- * the line, until it is allowed again. Of host memory alone. */
-void vf_guarded_poison(const vf_guarded *const *list, int count, bool poison);
-
-/* fence.c: the pages. A touch does not end the process: it is noted, the page opened, and the kernel goes on. */
-enum { VF_FENCED_MAX = CNN_MAX_OPERANDS + 1 };
-typedef struct vf_fences {
-    const vf_guarded *list[VF_FENCED_MAX];
-    int count;
-    _Atomic uintptr_t touched; /* the first address; 0: none */
-    _Atomic bool wrote;        /* else it was read, or it is not known */
-} vf_fences;
-cnn_status vf_fence_alloc(vf_guarded *g, size_t bytes, cnn_error *err);
-size_t vf_fence_bytes(void); /* so far around a buffer's pages nothing can be touched */
-/* Between the two, touches are noted, of any thread; one caller at a time. End: the page is closed again; the index of
- * the buffer whose page was touched, and how many bytes from it: 1 the first behind it, -1 the last before; -1: none.
- */
-void vf_fences_begin(vf_fences *fences);
-int vf_fences_end(vf_fences *fences, int64_t *distance);
+/* The same, known by a name, and with what may be touched around it, for harness/process/bounds.h. */
+bounds_array vf_guarded_bounds(const vf_guarded *g, const char *name, bool on_device);
 
 /* glimpse.c: what a run's outputs are for the very next thing on the device's stream. Operations are ordered on it: a
  * copy that is queued behind a run must see all of its results. One that works on another stream and never joins it is
