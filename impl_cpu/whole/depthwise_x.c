@@ -17,15 +17,15 @@ static void copy_pixels(const depthwise_job *t, int64_t n, int64_t block, int64_
         for (int64_t i = 0; i < pixels; i++) memcpy(to + i * t->channels, from + i * d->ic, (size_t)channels);
 }
 
-/* In NHWC lanes beyond the last channel are the next pixel's: nothing comes of them. Only behind the last pixel of all
- * there is nothing to read. */
+/* In NHWC lanes beyond the last channel are the next pixels': nothing comes of them. Only behind the last pixel of all
+ * there is nothing to read, and of few channels a block reaches there from many pixels before. */
 depthwise_rows depthwise_find(const depthwise_job *t, int64_t n, int64_t block, int64_t p, int64_t rows, int worker)
 {
     const cnn_conv_desc *d = &t->d;
     const int64_t top = p * d->sh - d->ph, reach = (rows - 1) * d->sh + (d->kh - 1) * (d->dh + 1) + 1;
     const int64_t first = cpu_clamp(top, 0, d->ih), end = cpu_clamp(top + reach, first, d->ih);
-    const bool last = n == d->mb - 1 && end == d->ih && (block + 1) * t->channels > d->g;
-    if (d->t.layout == CNN_NHWC && !last) {
+    const int64_t bytes = d->mb * d->ih * d->iw * d->ic, last = ((n * d->ih + end) * d->iw - 1) * d->ic;
+    if (d->t.layout == CNN_NHWC && last + (block + 1) * t->channels <= bytes) {
         const uint8_t *x = t->a->x;
         x += cnn_offset(d->t.layout, d->ic, d->ih, d->iw, n, block * t->channels, 0, 0);
         return (depthwise_rows){x, 0, d->iw * d->ic, d->ic};

@@ -14,6 +14,7 @@ static const shape shapes[] = {
     {"depthwise", 5, 2, 5, 9, 8, 5, 3, 3, 1, 1, 1, 1, 1, 1, 0, 0},
     {"depthwise, a lane more than two blocks", 65, 2, 65, 14, 13, 65, 3, 3, 1, 1, 1, 1, 1, 1, 0, 0},
     {"depthwise, bands of parts of rows, stride, dilation", 35, 2, 35, 9, 210, 35, 5, 2, 2, 2, 3, 1, 2, 1, 1, 2},
+    {"depthwise, images of fewer bytes than a block", 1, 5, 1, 9, 1, 1, 4, 1, 1, 1, 1, 0, 2, 0, 0, 0},
     {"depthwise, whole blocks, as high as the image", 64, 2, 64, 7, 9, 64, 7, 7, 1, 1, 0, 0, 0, 0, 0, 0},
     {"pointwise, chunks that end within an image", 1, 20, 36, 7, 9, 32, 1, 1, 1, 1, 0, 0, 0, 0, 0, 0},
     {"pointwise, groups, half a quad", 2, 20, 38, 8, 8, 96, 1, 1, 1, 1, 0, 0, 0, 0, 0, 0},
