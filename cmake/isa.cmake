@@ -31,6 +31,13 @@ function(benchcnn_isa target file)
   set_source_files_properties(${avx512} PROPERTIES COMPILE_OPTIONS "${flags};-mavx2;-mfma;${wide}")
 endfunction()
 
+# benchcnn_isa_base(TARGET FILE): a kernel for every processor, whose vectors may be longer than the processor's.
+function(benchcnn_isa_base target file)
+  benchcnn_isa_flags(flags)
+  target_sources(${target} PRIVATE ${file})
+  set_source_files_properties(${file} PROPERTIES COMPILE_OPTIONS "${flags};-O2;-Wno-psabi")
+endfunction()
+
 # benchcnn_isa_more(TARGET FILE FLAGS...): kernels for processors that have more than AVX-512's base, by these flags.
 function(benchcnn_isa_more target file)
   if(NOT CMAKE_SYSTEM_PROCESSOR MATCHES "^(x86_64|AMD64|amd64)$")

@@ -5,6 +5,8 @@
 
 #if defined(__x86_64__) && defined(__GNUC__)
 #include <cpuid.h>
+#include <sys/syscall.h>
+#include <unistd.h>
 
 /* Not every compiler's __builtin_cpu_supports() knows this name. */
 static bool has_f16c(void)
@@ -18,6 +20,16 @@ static bool has_amx(void)
 {
     unsigned a, b, c, d;
     return __get_cpuid_count(7, 0, &a, &b, &c, &d) != 0 && (d >> 24 & 1) != 0;
+}
+
+/* Its tiles of bf16 and of bytes (bits 22 and 25). The system gives them to a process that asks: a thread's registers
+ * then need 8 KiB more, which are there only once the thread uses them. */
+static bool may_use_amx(void)
+{
+    enum { ASK_FOR_STATE = 0x1023, TILES = 18 }; /* ARCH_REQ_XCOMP_PERM, XFEATURE_XTILEDATA of Linux */
+    unsigned a, b, c, d;
+    if (__get_cpuid_count(7, 0, &a, &b, &c, &d) == 0 || (d >> 22 & 1) == 0 || (d >> 25 & 1) == 0) return false;
+    return syscall(SYS_arch_prctl, ASK_FOR_STATE, TILES) == 0;
 }
 
 /* AVX512_VNNI: leaf 7, bit 11 of ecx. AVX512_BF16: its subleaf 1, bit 5 of eax. */
@@ -50,7 +62,7 @@ static cpu_isa find_own(void)
 
 /* Found once, as the program is loaded: a virtual machine may take 15 us for cpuid, and inner loops ask. */
 static cpu_isa own = CPU_ISA_BASE;
-static bool own_vnni, own_bf16, own_amx;
+static bool own_vnni, own_bf16, own_amx, usable_amx;
 
 __attribute__((constructor(101))) static void find_at_load(void)
 {
@@ -59,6 +71,7 @@ __attribute__((constructor(101))) static void find_at_load(void)
     own_vnni = own == CPU_ISA_AVX512 && has_vnni();
     own_bf16 = own == CPU_ISA_AVX512 && has_bf16();
     own_amx = has_amx();
+    usable_amx = own_amx && own_bf16 && own_vnni && may_use_amx();
 #endif
 }
 
@@ -66,6 +79,7 @@ cpu_isa cpu_isa_own(void) { return own; }
 bool cpu_has_vnni(void) { return own_vnni; }
 bool cpu_has_bf16(void) { return own_bf16; }
 bool cpu_has_amx(void) { return own_amx; }
+bool cpu_may_use_amx(void) { return usable_amx; }
 
 cpu_isa cpu_isa_best(void)
 {

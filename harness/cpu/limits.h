@@ -45,6 +45,7 @@ cpu_isa cpu_isa_best(void);
 bool cpu_has_vnni(void);
 bool cpu_has_bf16(void);
 bool cpu_has_amx(void);                      /* matrix units, whether or not the system lets a process use them */
+bool cpu_may_use_amx(void);                  /* of bf16 and of bytes, and it does */
 const char *cpu_isa_name(cpu_isa isa);       /* "base", "avx2", "avx512" */
 const char *cpu_model(char *text, int size); /* "AMD EPYC ..." from /proc/cpuinfo, or "unknown" */
 

@@ -9,7 +9,7 @@
 #include <sys/mman.h>
 
 /* A run takes about a millisecond, beside which waking the threads is nothing. */
-enum { ROUNDS = 200000, CACHE_PASS_BYTES = 16 << 20 };
+enum { ROUNDS = 200000, TILE_ROUNDS = ROUNDS / 8, CACHE_PASS_BYTES = 16 << 20 };
 static const size_t least_memory = (size_t)64 << 20;
 
 typedef enum peak_kind { FMA_F32, FMA_F64, DOT_BYTES, DOT_BF16, READ, COPY, TRIAD } peak_kind;
@@ -34,6 +34,7 @@ typedef struct peak_work {
     thread_pool *pool;
     int threads;
     peak_kind kind;
+    bool tiles; /* products by matrix units */
     const cpu_peak_kernels *kernels;
     char *memory;
     size_t share;
@@ -71,6 +72,8 @@ static double multiply_add(const peak_work *w)
     if (w->kind == FMA_F32) return w->kernels->fma_f32(ROUNDS);
     if (w->kind == FMA_F64) return w->kernels->fma_f64(ROUNDS);
 #if defined(__x86_64__)
+    if (w->tiles)
+        return w->kind == DOT_BYTES ? cpu_peak_tiles_of_bytes(TILE_ROUNDS) : cpu_peak_tiles_of_bf16(TILE_ROUNDS);
     return w->kind == DOT_BYTES ? cpu_peak_dot_bytes(ROUNDS) : cpu_peak_dot_bf16(ROUNDS);
 #else
     return 1.0; /* open_dot() refuses these */
@@ -118,21 +121,26 @@ static cnn_status open_fma(const peak_row *row, peak_work *w, cnn_peak *peak, cn
     return CNN_OK;
 }
 
-/* A processor with AMX multiplies these far faster by that, which is not measured: better no ceiling than one too low.
- */
-static cnn_status open_dot(const peak_row *row, const peak_work *w, cnn_peak *peak, cnn_error *err)
+/* By matrix units, where there are some: beside these the others are slow. One that this process may not use is no
+ * ceiling of it, but of a plug-in that asked for more: better none than one too low. */
+static cnn_status open_dot(const peak_row *row, peak_work *w, cnn_peak *peak, cnn_error *err)
 {
     const bool bytes = row->kind == DOT_BYTES;
     const char *name = bytes ? "AVX512_VNNI" : "AVX512_BF16";
     if (!(bytes ? cpu_has_vnni() : cpu_has_bf16()))
         return CNN_FAIL(err, CNN_UNSUPPORTED, "this processor has no %s", name);
-    if (cpu_has_amx()) return CNN_FAIL(err, CNN_UNSUPPORTED, "this processor has AMX, beside which %s is slow", name);
+    w->tiles = cpu_may_use_amx();
+    if (cpu_has_amx() && !w->tiles)
+        return CNN_FAIL(err, CNN_UNSUPPORTED, "the system does not let this process use AMX, beside which %s is slow",
+                        name);
     peak->unit = CNN_PEAK_FLOPS;
     peak->dtype = bytes ? CNN_U8_S8_S32 : CNN_F32;
     peak->math = bytes ? CNN_MATH_F32 : CNN_MATH_BF16;
-    const double products = CPU_PEAK_DOT_LANES * (bytes ? CPU_PEAK_DOT_BYTES : CPU_PEAK_DOT_BF16);
-    peak->amount = 2.0 * CPU_PEAK_CHAINS * products * ROUNDS * w->threads;
-    snprintf(peak->variant, sizeof peak->variant, "%s", bytes ? "vnni" : "avx512_bf16");
+    const double each = bytes ? CPU_PEAK_DOT_BYTES : CPU_PEAK_DOT_BF16;
+    const double words = w->tiles ? (double)CPU_PEAK_TILES * CPU_PEAK_TILE_WORDS * TILE_ROUNDS
+                                  : (double)CPU_PEAK_CHAINS * CPU_PEAK_DOT_LANES * ROUNDS;
+    peak->amount = 2.0 * words * each * w->threads;
+    snprintf(peak->variant, sizeof peak->variant, "%s", w->tiles ? "amx" : bytes ? "vnni" : "avx512_bf16");
     return CNN_OK;
 }
 

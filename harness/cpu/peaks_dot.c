@@ -1,5 +1,6 @@
 /* peaks_dot.c: ceilings of products that one instruction adds up: four of bytes (AVX512_VNNI), two of bf16
- * (AVX512_BF16). As many chains as for multiply-adds (peaks_kernels.h): their latency is no longer. */
+ * (AVX512_BF16). As many chains as for multiply-adds (peaks_kernels.h): their latency is no longer. And of products of
+ * tiles of these (AMX): four sums, as a convolution has them. */
 #include "peaks_table.h"
 
 #if defined(__x86_64__)
@@ -40,5 +41,56 @@ __attribute__((target("avx512f,avx512bw,avx512bf16"))) double cpu_peak_dot_bf16(
 #undef STEP
 #undef ADD
     return (double)_mm512_reduce_add_ps(sum);
+}
+
+/* All tiles have 16 rows of 64 bytes; the factors hold this word everywhere. */
+__attribute__((target("amx-tile"))) static void fill_tiles(uint32_t word)
+{
+    uint32_t tile[16][16];
+    uint8_t shape[64] = {[0] = 1};
+    for (int t = 0; t < 8; t++) shape[16 + 2 * t] = 64, shape[48 + t] = 16;
+    for (int i = 0; i < 16 * 16; i++) tile[i / 16][i % 16] = word;
+    __asm__ volatile(""
+                     :
+                     : "r"(shape), "r"(tile)
+                     : "memory"); /* what follows reads them, which the compiler cannot know */
+    _tile_loadconfig(shape);
+    _tile_loadd(4, tile, 64);
+    _tile_loadd(5, tile, 64);
+    _tile_loadd(6, tile, 64);
+    _tile_loadd(7, tile, 64);
+}
+
+/* One number of the sums. */
+__attribute__((target("amx-tile"))) static double take_tile(void)
+{
+    uint32_t tile[16][16];
+    _tile_stored(0, tile, 64);
+    _tile_release();
+    return (double)tile[0][0] + 1;
+}
+
+__attribute__((target("amx-tile,amx-int8"))) double cpu_peak_tiles_of_bytes(int64_t rounds)
+{
+    fill_tiles(0x03030303u);
+    for (int64_t r = 0; r < rounds; r++) {
+        _tile_dpbusd(0, 4, 6);
+        _tile_dpbusd(1, 4, 7);
+        _tile_dpbusd(2, 5, 6);
+        _tile_dpbusd(3, 5, 7);
+    }
+    return take_tile();
+}
+
+__attribute__((target("amx-tile,amx-bf16"))) double cpu_peak_tiles_of_bf16(int64_t rounds)
+{
+    fill_tiles(0x35003500u); /* 2^-21 */
+    for (int64_t r = 0; r < rounds; r++) {
+        _tile_dpbf16ps(0, 4, 6);
+        _tile_dpbf16ps(1, 4, 7);
+        _tile_dpbf16ps(2, 5, 6);
+        _tile_dpbf16ps(3, 5, 7);
+    }
+    return take_tile();
 }
 #endif

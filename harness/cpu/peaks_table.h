@@ -23,6 +23,10 @@ typedef struct cpu_peak_kernels {
 enum { CPU_PEAK_DOT_LANES = 16, CPU_PEAK_DOT_BYTES = 4, CPU_PEAK_DOT_BF16 = 2 };
 double cpu_peak_dot_bytes(int64_t rounds);
 double cpu_peak_dot_bf16(int64_t rounds);
+/* The same on matrix units: CPU_PEAK_TILES products of two tiles a round, each of 16 by 16 sums of 16 words. */
+enum { CPU_PEAK_TILES = 4, CPU_PEAK_TILE_WORDS = 16 * 16 * 16 };
+double cpu_peak_tiles_of_bytes(int64_t rounds);
+double cpu_peak_tiles_of_bf16(int64_t rounds);
 
 extern const cpu_peak_kernels cpu_peak_base_kernels, cpu_peak_avx2_kernels, cpu_peak_avx512_kernels;
 

@@ -1,4 +1,4 @@
-/* avx512bf16.c: pairs of bf16 by AVX512_BF16's own products. */
+/* avx512bf16.c: pairs of bf16 by AVX512_BF16's own products; and by AMX. */
 #include <immintrin.h>
 
 #define LANES 16
@@ -11,3 +11,7 @@
 #define MULTIPLY_ADD(sum, w, x) (reals) _mm512_dpbf16_ps((__m512)(sum), w, x)
 #define ROUND(v) (halves) _mm512_cvtneps_pbh((__m512)(v))
 #include "product.inc"
+
+#define MULTIPLY amx_multiply
+#define MATRIX_KERNEL bf_amx
+#include "matrix.inc"

@@ -14,20 +14,20 @@
  *   plan.c                   what is taken; the image that rows are read of; what lies where
  *   conv.c, weights.c        the tasks of FWD and BWD_D, and of BWD_W
  *   image.c, pack.c          the copy of an image; weights are packed
- *   product.inc, .c          the product, for each instruction set
+ *   product.inc, .c          the product, for each instruction set; matrix.inc hands it to matrix units
  *   turns.inc, results.inc   how numbers are ordered; what becomes of sums */
 #ifndef IMPL_CPU_BF16_BF16_H
 #define IMPL_CPU_BF16_BF16_H
 
 #include "impl_cpu/cpu.h"
 
-/* Of a tile: rows and vectors at most. Of a task: rows at most; lanes of a panel at most. Pairs of scratch.
- * Pairs whose weights a task packs; pixels of a row that a task copies. */
+/* Vectors of a tile at most. Of a task: rows, lanes of a panel, and sums at most. Pairs of scratch. Pairs whose weights
+ * a task packs; pixels of a row that a task copies. */
 enum {
-    BF_PIXELS = 6,
     BF_VECTORS = 4,
-    BF_ROWS = 96,
+    BF_ROWS = 192,
     BF_WIDTH = 64,
+    BF_SUMS = 96 * BF_WIDTH,
     BF_SCRATCH = 1024 * 16,
     BF_PAIRS = 8,
     BF_BLOCK = 256
@@ -35,13 +35,13 @@ enum {
 
 /* x[r]: where row r's numbers are counted from; list: where the `count` runs of pairs are, in numbers from there. w:
  * for each of these pairs, `vectors` of pairs. */
-typedef struct bf_tile {
-    const uint16_t *x[BF_PIXELS], *w;
+typedef struct bf_rows {
+    const uint16_t *x[BF_ROWS], *w;
     const int64_t *list;
-    int64_t count, pairs, step; /* step: to the next pair */
-    int rows, vectors;
+    int64_t rows, count, pairs, step; /* step: to the next pair */
+    int vectors;
     bool add; /* to what `sums` holds */
-} bf_tile;
+} bf_rows;
 
 /* Pairs of neighbouring numbers are turned: unit u of each row, which is from[row * step + 2 * u] and the next, goes to
  * to[(u, or place[u]) * to_step + row], in pairs; behind the last of `numbers` comes a 0. A place below 0: nowhere. */
@@ -84,7 +84,9 @@ typedef struct bf_results {
 
 typedef struct bf_kernel {
     int lanes, pixels, vectors;                    /* of a vector; of a tile, at most */
-    void (*product)(const bf_tile *, float *sums); /* sums[rows][vectors * lanes] */
+    int64_t rows;                                  /* of a task, at most */
+    bool runs;                                     /* it takes pairs that lie beside each other alone: a step of 2 */
+    void (*product)(const bf_rows *, float *sums); /* sums[rows][vectors * lanes] */
     void (*turn)(const bf_turn *);
     /* to[i] = the pair a[i], b[i]; b NULL: zeros */
     void (*interleave)(const uint16_t *a, const uint16_t *b, int64_t count, uint16_t *to);
@@ -92,7 +94,7 @@ typedef struct bf_kernel {
     void (*put)(const bf_results *);
 } bf_kernel;
 
-extern const bf_kernel bf_base, bf_avx2, bf_avx512, bf_avx512_bf16;
+extern const bf_kernel bf_base, bf_avx2, bf_avx512, bf_avx512_bf16, bf_amx, bf_amx_imitated;
 
 /* One axis of FWD and BWD_D: positions [first, first + size) of the source, of which there are `in`, are read; those
  * outside are zeros. BWD_D with a stride s: results r, r + s, r + 2s ... are a phase, and read the same taps. */
@@ -107,6 +109,23 @@ static inline bool bf_reads(const bf_axis *a, int64_t phase, int64_t tap, int64_
     const int64_t from = phase + a->pad - tap * a->step;
     *at = a->back ? from / a->stride - a->first : tap * a->step;
     return !a->back || from % a->stride == 0;
+}
+/* The first tap that a phase reads, and how many on the next one is: an image may have as many phases as taps. */
+static inline int64_t bf_first_tap(const bf_axis *a, int64_t phase)
+{
+    int64_t at, tap = 0;
+    if (a->back && a->step % a->stride == 1) return (phase + a->pad) % a->stride;
+    while (tap < a->taps && !bf_reads(a, phase, tap, &at)) tap++;
+    return tap;
+}
+static inline int64_t bf_next_tap(const bf_axis *a)
+{
+    int64_t apart = a->back ? a->stride : 1, rest = a->back ? a->step : 1;
+    while (rest != 0) {
+        const int64_t more = apart % rest;
+        apart = rest, rest = more;
+    }
+    return a->back ? a->stride / apart : 1;
 }
 static inline int64_t bf_results_of(const bf_axis *a, int64_t phase)
 {
@@ -163,6 +182,7 @@ enum { BF_BANDS = 16 };
 typedef struct bf_region {
     const bf_job *t;
     int64_t images, cols, chunks; /* chunks: of all bands */
+    int64_t grain;                /* rows that chunks are multiples of */
     bf_band bands[BF_BANDS];
     int n_bands;
     const uint16_t *from;
@@ -170,6 +190,7 @@ typedef struct bf_region {
     const int64_t *right, *list; /* right: [cols] */
     int64_t pairs, step;         /* of a run; from pair to pair, in numbers */
     int64_t skip;                /* runs of all lanes that are skipped: those of other phases */
+    int64_t phases, phase_place; /* phases that differ in this alone, and in `count` runs of lanes each (0: one) */
     bf_place place;
     int64_t place_group; /* to the results of the next group */
     void *to;

@@ -9,10 +9,11 @@ static void list_taps(bf_job *t)
     for (int64_t tap = 0; tap < t->taps; tap++) t->place_of[tap] = -1;
     for (int64_t phase = 0; phase < t->y.phases * t->x.phases; phase++) {
         t->phase[phase] = places;
-        for (int64_t i = 0; i < d->kh; i++) {
-            if (!bf_reads(&t->y, phase / t->x.phases, i, &down)) continue;
-            for (int64_t j = 0; j < d->kw; j++) {
-                if (!bf_reads(&t->x, phase % t->x.phases, j, &right)) continue;
+        const int64_t upper = bf_first_tap(&t->y, phase / t->x.phases), left = bf_first_tap(&t->x, phase % t->x.phases);
+        for (int64_t i = upper; i < d->kh; i += bf_next_tap(&t->y)) {
+            bf_reads(&t->y, phase / t->x.phases, i, &down);
+            for (int64_t j = left; j < d->kw; j += bf_next_tap(&t->x)) {
+                bf_reads(&t->x, phase % t->x.phases, j, &right);
                 const int64_t tap = i * d->kw + j;
                 t->list[places] = (down * t->pitch + right) * t->channels;
                 t->place_of[d->flip ? t->taps - 1 - tap : tap] = places++;
@@ -41,8 +42,8 @@ static bf_band band_of(const bf_job *t, int64_t phase, int64_t each, int64_t row
 {
     bf_band b = {.first = row, .plane = cols};
     int64_t at, runs = 0;
-    for (int64_t i = 0; i < t->y.taps; i++) {
-        if (!bf_reads(&t->y, phase, i, &at)) continue;
+    for (int64_t i = bf_first_tap(&t->y, phase); i < t->y.taps; i += bf_next_tap(&t->y)) {
+        bf_reads(&t->y, phase, i, &at);
         at += t->y.first + row * (t->y.back ? 1 : t->y.stride);
         if (at >= 0 && at < t->y.in) {
             if (b.count == 0) b.from = runs;
@@ -80,12 +81,21 @@ static void find_bands(const bf_job *t, bf_region *s, int64_t phase, int64_t eac
     }
 }
 
+/* Whether each phase is one result, of one tap, as those of an FC layer are: thousands of them. Then they go together.
+ */
+static bool are_alike(const bf_job *t)
+{
+    const bf_axis *y = &t->y, *x = &t->x;
+    return y->back && y->phases == y->out && x->phases == x->out && y->phases == y->taps && x->phases == x->taps &&
+           y->step == 1 && x->step == 1 && y->pad == 0 && x->pad == 0;
+}
+
 static void run_phase(const cpu_context *cpu, const bf_job *t, int64_t phase)
 {
     const int64_t rows = bf_results_of(&t->y, phase / t->x.phases), cols = bf_results_of(&t->x, phase % t->x.phases);
     const uint16_t *from = t->dir == CNN_FWD ? t->a->x : t->a->dy;
-    int64_t each = 0, at;
-    for (int64_t j = 0; j < t->x.taps; j++) each += bf_reads(&t->x, phase % t->x.phases, j, &at);
+    int64_t each = 0;
+    for (int64_t j = bf_first_tap(&t->x, phase % t->x.phases); j < t->x.taps; j += bf_next_tap(&t->x)) each++;
     bf_region s = {.t = t,
                    .images = t->d.mb,
                    .cols = cols,
@@ -101,6 +111,7 @@ static void run_phase(const cpu_context *cpu, const bf_job *t, int64_t phase)
                    .place = place_of(t, phase),
                    .to = t->dir == CNN_FWD ? t->a->y : t->a->dx};
     s.place_group = t->out * s.place.channel;
+    if (are_alike(t)) s.phases = t->taps, s.phase_place = s.place.right / (t->x.back ? t->x.stride : 1);
     find_bands(t, &s, phase / t->x.phases, each, rows);
     bf_multiply(cpu, &s);
 }
@@ -134,7 +145,7 @@ static void run(const cpu_context *cpu, const cnn_plan *plan, const cnn_weighted
     else
         parallel_for(cpu->pool, t.d.g * bf_pair_blocks(&t), back_task, &t);
     cpu_phase(cpu, "weights");
-    for (int64_t phase = 0; phase < t.y.phases * t.x.phases; phase++) run_phase(cpu, &t, phase);
+    for (int64_t phase = 0; phase < (are_alike(&t) ? 1 : t.y.phases * t.x.phases); phase++) run_phase(cpu, &t, phase);
     cpu_phase(cpu, "multiply");
 }
 

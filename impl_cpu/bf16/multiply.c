@@ -1,11 +1,12 @@
-/* multiply.c: tiles of a region: some rows by a panel of lanes; some tiles later their results go to memory. */
+/* multiply.c: tasks of a region: some rows by a panel of lanes, whose results then go to memory. */
 #include "bf16.h"
+#include "impl_cpu/amx/amx.h"
 
 /* A task: rows [first, first + count) of a band, by a panel. */
 typedef struct piece {
     const bf_region *s;
     const bf_band *band;
-    int64_t group, panel, lane, first, count, width;
+    int64_t phase, group, panel, lane, first, count, width;
 } piece;
 
 /* Where each row is read. */
@@ -24,28 +25,14 @@ static void find_rows(const piece *p, const uint16_t **x)
     }
 }
 
-/* Sums, in tiles that are as even as can be. */
-static void multiply_rows(const piece *p, bf_tile *tile, float *sums)
-{
-    const bf_kernel *kernel = p->s->t->kernel;
-    const int64_t tiles = cpu_ceil_div(p->count, kernel->pixels);
-    const uint16_t *x[BF_ROWS];
-    find_rows(p, x);
-    for (int64_t i = 0; i < tiles; i++) {
-        const int64_t first = p->count * i / tiles;
-        tile->rows = (int)(p->count * (i + 1) / tiles - first);
-        for (int r = 0; r < tile->rows; r++) tile->x[r] = x[first + r];
-        kernel->product(tile, sums + first * p->width);
-    }
-}
-
 /* Results of a band; pixels that follow each other are one long row. */
 static bf_place place_of(const piece *p)
 {
     const bf_region *s = p->s;
     const bf_band *band = p->band;
     bf_place place = s->place;
-    place.base += p->group * s->place_group + p->lane * place.channel + band->first * place.down;
+    place.base +=
+        p->phase * s->phase_place + p->group * s->place_group + p->lane * place.channel + band->first * place.down;
     place.plane = band->plane, place.cols = s->cols;
     if (place.down == s->cols * place.right || band->plane == s->cols) place.cols = place.plane;
     if (place.cols == place.plane && place.image == place.plane * place.right) place.cols = place.plane = band->rows;
@@ -87,18 +74,20 @@ static bool has_light_weights(const bf_job *t)
     return t->terms * t->vectors * t->kernel->lanes * 4 <= MOST;
 }
 
-/* Task (group, chunk of rows, panel). */
+/* Task (phase, group, chunk of rows, panel). */
 static piece piece_of(const bf_region *s, int64_t task)
 {
     const bf_job *t = s->t;
     const bool light = has_light_weights(t);
     const int64_t rest = task % (s->chunks * t->panels);
-    piece p = {.s = s, .band = s->bands, .group = task / (s->chunks * t->panels)};
+    const int64_t group = task / (s->chunks * t->panels);
+    piece p = {.s = s, .band = s->bands, .phase = group / t->d.g, .group = group % t->d.g};
     int64_t chunk = light ? rest / t->panels : rest % s->chunks;
     p.panel = light ? rest % t->panels : rest / s->chunks;
     for (; chunk >= p.band->chunks; p.band++) chunk -= p.band->chunks;
-    p.first = p.band->rows * chunk / p.band->chunks;
-    p.count = p.band->rows * (chunk + 1) / p.band->chunks - p.first;
+    const int64_t grains = cpu_ceil_div(p.band->rows, s->grain);
+    p.first = grains * chunk / p.band->chunks * s->grain;
+    p.count = cpu_min(grains * (chunk + 1) / p.band->chunks * s->grain, p.band->rows) - p.first;
     p.lane = bf_first_vector(t, p.panel) * t->kernel->lanes;
     p.width = bf_panel_vectors(t, p.panel) * t->kernel->lanes;
     return p;
@@ -109,19 +98,31 @@ static void multiply(void *arg, int64_t task, int worker)
     const bf_region *s = arg;
     const bf_job *t = s->t;
     const piece p = piece_of(s, task);
-    float here[BF_ROWS * BF_WIDTH], *sums = here;
-    bf_tile tile = {.list = s->list + p.band->from,
+    float here[BF_SUMS], *sums = here;
+    bf_rows rows = {.list = s->list + p.band->from,
+                    .rows = p.count,
                     .count = p.band->count,
                     .pairs = s->pairs,
                     .step = s->step,
                     .vectors = bf_panel_vectors(t, p.panel),
-                    .w = bf_panel(t, p.group, p.panel) + (s->skip + p.band->from) * s->pairs * 2 * p.width,
+                    .w = bf_panel(t, p.group, p.panel) +
+                         (s->skip + p.phase * p.band->count + p.band->from) * s->pairs * 2 * p.width,
                     .add = s->add};
     (void)worker;
     if (s->keep || s->add)
         sums = t->sums + (p.group * t->vectors * t->kernel->lanes + p.lane) * p.band->rows + p.first * p.width;
-    multiply_rows(&p, &tile, sums);
+    find_rows(&p, rows.x);
+    t->kernel->product(&rows, sums);
     if (!s->keep) store(&p, sums);
+}
+
+/* Chunks are whole tiles of a matrix unit; where rows of an image are read in place, whole rows of it. */
+static int64_t grain_of(const bf_region *s)
+{
+    const bf_kernel *k = s->t->kernel;
+    if (!k->runs) return 1;
+    const bool in_place = s->t->dir != CNN_BWD_W && s->pairs % AMX_WORDS == 0;
+    return in_place && s->cols >= AMX_ROWS / 2 && s->cols <= k->rows ? s->cols : AMX_ROWS;
 }
 
 void bf_multiply(const cpu_context *cpu, bf_region *s)
@@ -134,12 +135,15 @@ void bf_multiply(const cpu_context *cpu, bf_region *s)
         b->rows = s->images * b->plane;
         macs += 2.0 * (double)b->rows * (double)(b->count * s->pairs) * (double)(t->d.g * t->out);
     }
-    const int64_t want = cpu_ceil_div(cpu_task_count(macs, TASKS), t->d.g * t->panels * s->n_bands);
+    const int64_t want =
+        cpu_ceil_div(cpu_task_count(macs, TASKS), t->d.g * t->panels * s->n_bands * cpu_max(s->phases, 1));
+    s->grain = grain_of(s);
     s->chunks = 0;
     for (int i = 0; i < s->n_bands; i++) {
         bf_band *b = &s->bands[i];
-        b->chunks = cpu_max(cpu_ceil_div(b->rows, BF_ROWS), cpu_min(want, cpu_ceil_div(b->rows, LEAST_ROWS)));
+        const int64_t grains = cpu_ceil_div(b->rows, s->grain), most = t->kernel->rows / s->grain;
+        b->chunks = cpu_max(cpu_ceil_div(grains, most), cpu_min(want, cpu_ceil_div(b->rows, LEAST_ROWS)));
         s->chunks += b->chunks;
     }
-    parallel_for(cpu->pool, t->d.g * t->panels * s->chunks, multiply, s);
+    parallel_for(cpu->pool, cpu_max(s->phases, 1) * t->d.g * t->panels * s->chunks, multiply, s);
 }

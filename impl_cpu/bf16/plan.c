@@ -1,10 +1,14 @@
 /* plan.c: what cpu:bf16 takes, which kernel, and what lies where. */
 #include "bf16.h"
 #include "harness/cnn/half.h"
+#include "impl_cpu/amx/amx.h"
 
 static const bf_kernel *kernel_for(const cpu_context *cpu, const int64_t *knobs)
 {
+    if (knobs[CPU_KNOB_AMX] == AMX_IMITATED) return &bf_amx_imitated;
 #if defined(__x86_64__)
+    const bool own = cpu->isa == CPU_ISA_AVX512 && knobs[CPU_KNOB_BF16] != 0;
+    if (own && knobs[CPU_KNOB_AMX] == AMX_YES && cpu_may_use_amx()) return &bf_amx;
     if (cpu->isa == CPU_ISA_AVX512) return knobs[CPU_KNOB_BF16] != 0 && cpu_has_bf16() ? &bf_avx512_bf16 : &bf_avx512;
     if (cpu->isa == CPU_ISA_AVX2) return &bf_avx2;
 #endif
@@ -79,8 +83,8 @@ static void find_columns(bf_job *t)
     t->terms = t->images * d->oh * t->pairs;
     t->copied = d->t.layout != CNN_NCHW || d->sw != 1 || d->ow % 2 != 0 || d->ph != 0 || d->pw != 0 || down > d->ih ||
                 d->ow + right > d->iw;
-    t->paired = d->t.layout == CNN_NHWC && t->taps == 1 && d->ph == 0 && d->pw == 0 && down <= d->ih &&
-                (d->ow - 1) * d->sw < d->iw;
+    t->paired = !t->kernel->runs && d->t.layout == CNN_NHWC && t->taps == 1 && d->ph == 0 && d->pw == 0 &&
+                down <= d->ih && (d->ow - 1) * d->sw < d->iw;
     t->height = t->copied ? down : d->ih;
     t->parts = t->copied ? d->sw : 1;
     t->length =

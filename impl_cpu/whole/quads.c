@@ -12,6 +12,7 @@
 
 #if defined(__x86_64__) /* the kernel is for no other */
 
+_Static_assert(QUADS_CHANNELS == (int)AMX_VECTORS * (int)AMX_LANES, "a panel is what matrix units take");
 _Static_assert(QUADS_ROWS <= (int)PAIRS_TILES * (int)PAIRS_PIXELS && QUADS_CHANNELS <= (int)PAIRS_CHANNELS_MOST,
                "results.c has room");
 
@@ -36,7 +37,10 @@ static bool is_pointwise(const cnn_conv_desc *d)
            d->ow == d->iw;
 }
 
-static quads_job job_of(const cnn_problem *problem)
+/* Taps that lie beside each other in memory are one: so many of a row are. */
+static int64_t taps_beside(const quads_job *t) { return (t->d.dw + 1) * t->channels == t->icp ? t->d.kw : 1; }
+
+static quads_job job_of(const cnn_problem *problem, const int64_t *knobs)
 {
     quads_job t = {.d = flat(problem)};
     const cnn_conv_desc *d = &t.d;
@@ -58,6 +62,8 @@ static quads_job job_of(const cnn_problem *problem)
     t.zero = d->quant.zero_x + (quads_signed(d) ? 128 : 0);
     t.put = pairs_avx512;
     t.put.quantize = vnni_quantize;
+    if (knobs[CPU_KNOB_AMX] == AMX_IMITATED) t.matrix = amx_multiply_imitated;
+    if (knobs[CPU_KNOB_AMX] == AMX_YES && cpu_may_use_amx()) t.matrix = amx_multiply;
     return t;
 }
 
@@ -68,11 +74,12 @@ static void take(quads_job *t, const cpu_context *cpu, cpu_arena *arena)
     else if (!t->in_place)
         t->copy = cpu_take(arena, t->d.mb * t->height, t->pitch, 1);
     t->w = cpu_take(arena, t->d.g * t->panels, t->panel, 1);
+    t->list = cpu_take(arena, t->matrix != NULL ? t->d.kh : 0, t->d.kw / taps_beside(t), sizeof *t->list);
 }
 
 cnn_status quads_plan(const cpu_context *cpu, const cnn_request *r, size_t *bytes, cnn_error *err)
 {
-    quads_job t = job_of(r->problem);
+    quads_job t = job_of(r->problem, r->knobs);
     cpu_arena arena = {.base = NULL};
     take(&t, cpu, &arena);
     if (arena.overflow) return CNN_FAIL(err, CNN_OVERFLOW, "x with its padding has no 64-bit size");
@@ -129,20 +136,45 @@ static quads_sums sums_of(const quads_job *t, const pairs_results *r, const int8
     return s;
 }
 
-/* A panel by all pixels of a task, in tiles of about the same size. Taps that lie beside each other are one. */
-static void multiply_panel(const quads_job *t, const int8_t *panel, int64_t count, const uint8_t *const x[QUADS_ROWS],
+static void list_taps(const quads_job *t)
+{
+    const int64_t across = t->d.kw / taps_beside(t);
+    for (int64_t i = 0; i < t->d.kh * across; i++)
+        t->list[i] = i / across * (t->d.dh + 1) * t->pitch + i % across * (t->d.dw + 1) * t->channels;
+}
+
+/* A panel by all pixels of a task, on matrix units. */
+static void multiply_matrix(const quads_job *t, const int8_t *panel, int64_t count, const uint8_t *const x[QUADS_ROWS],
+                            const quads_sums *sums)
+{
+    const int64_t beside = taps_beside(t);
+    t->matrix(&(amx_rows){.bytes = true,
+                          .x = (const void *const *)x,
+                          .rows = count,
+                          .list = t->list,
+                          .unit = 1,
+                          .count = t->d.kh * t->d.kw / beside,
+                          .words = t->icp / 4 * beside,
+                          .w = panel + QUADS_CHANNELS * sizeof(int32_t),
+                          .vectors = AMX_VECTORS,
+                          .sums = sums->first,
+                          .pitch = sums->pitch,
+                          .start = sums->start});
+}
+
+/* The same in tiles of about the same size. */
+static void multiply_tiles(const quads_job *t, const int8_t *panel, int64_t count, const uint8_t *const x[QUADS_ROWS],
                            const quads_sums *sums)
 {
     const cnn_conv_desc *d = &t->d;
-    const int64_t tiles = cpu_ceil_div(count, QUADS_PIXELS), right = (d->dw + 1) * t->channels;
-    const int64_t beside = right == t->icp ? d->kw : 1;
+    const int64_t tiles = cpu_ceil_div(count, QUADS_PIXELS), beside = taps_beside(t);
     quads_tile tile = {.w = panel + QUADS_CHANNELS * sizeof(int32_t),
                        .start = sums->start,
                        .kh = d->kh,
                        .kw = d->kw / beside,
                        .quads = t->icp / 4 * beside,
                        .down = (d->dh + 1) * t->pitch,
-                       .right = right,
+                       .right = (d->dw + 1) * t->channels,
                        .pitch = sums->pitch};
     for (int64_t i = 0, first = 0; i < tiles; i++, first += tile.rows) {
         tile.rows = count * (i + 1) / tiles - first;
@@ -170,19 +202,23 @@ static void multiply(void *arg, int64_t task, int worker)
         results.channel = group * ocg + i * QUADS_CHANNELS;
         results.channels = cpu_min(QUADS_CHANNELS, ocg - i * QUADS_CHANNELS);
         const quads_sums sums = sums_of(t, &results, panel);
-        multiply_panel(t, panel, count, x, &sums);
+        if (t->matrix != NULL)
+            multiply_matrix(t, panel, count, x, &sums);
+        else
+            multiply_tiles(t, panel, count, x, &sums);
         if (sums.first == own) pairs_put(&results);
     }
 }
 
 void quads_run(const cpu_context *cpu, const cnn_plan *p, const cnn_weighted_args *a)
 {
-    quads_job t = job_of(&p->problem);
+    quads_job t = job_of(&p->problem, p->knobs);
     cpu_arena arena = {.base = a->workspace};
     take(&t, cpu, &arena);
     t.a = a;
     t.q = whole_quantizer_of(&t.d, a->scale);
     t.x = t.in_place ? a->x : t.copy;
+    if (t.matrix != NULL) list_taps(&t);
     if (!t.in_place && !t.at_once) {
         parallel_for(cpu->pool, t.d.mb * t.height, quads_copy_row, &t);
         cpu_phase(cpu, "copy");

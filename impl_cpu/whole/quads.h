@@ -1,8 +1,10 @@
 /* quads.h: between pairs.c, quads.c and the kernel for processors with AVX512_VNNI (vnni.c), whose one instruction
- * multiplies four bytes of u8 by four of s8 and adds the products to an s32: exactly, modulo 2^32. */
+ * multiplies four bytes of u8 by four of s8 and adds the products to an s32: exactly, modulo 2^32. Matrix units (amx.h)
+ * multiply as much of what is packed in the same way. */
 #ifndef IMPL_CPU_WHOLE_QUADS_H
 #define IMPL_CPU_WHOLE_QUADS_H
 
+#include "impl_cpu/amx/amx.h"
 #include "pairs.h"
 
 /* Results of a tile: up to so many pixels, by as many channels as two vectors have. */
@@ -76,6 +78,8 @@ typedef struct quads_job {
     int8_t *w;
     pairs_kernel put;
     whole_quantizer q;
+    void (*matrix)(const amx_rows *); /* the processor's matrix units, or what imitates them; NULL: by tiles */
+    int64_t *list;                    /* for them: [taps], where a pixel's run of bytes begins */
 } quads_job;
 
 static inline bool quads_signed(const cnn_conv_desc *d)
