@@ -132,6 +132,36 @@ void bf_lay_out(const cpu_context *cpu, bf_job *t, cpu_arena *arena)
     arena->overflow |= piece.overflow;
 }
 
+/* Products of an axis: those with a number of x, and all that are computed, with zeros beyond its ends too. */
+typedef struct axis_products {
+    double useful, all;
+} axis_products;
+
+static axis_products products_of(bool back, int64_t in, int64_t out, int64_t taps, int64_t stride, int64_t pad,
+                                 int64_t step)
+{
+    axis_products p = {.all = back ? (double)in * (double)cpu_ceil_div(taps, stride) : (double)out * (double)taps};
+    for (int64_t tap = 0; tap < taps; tap++) {
+        const int64_t first = cpu_max(0, cpu_ceil_div(pad - tap * step, stride)), last = in - 1 + pad - tap * step;
+        if (last >= 0) p.useful += (double)cpu_max(0, cpu_min(out, last / stride + 1) - first);
+    }
+    return p;
+}
+
+/* A kernel far larger than the image, say, is multiplied by zeros most of the time. */
+static cnn_status check_products(const bf_job *t, cnn_error *err)
+{
+    const double most = 64.0, few = 0x1p30;
+    const cnn_conv_desc *d = &t->d;
+    const bool back = t->dir == CNN_BWD_D;
+    const axis_products y = products_of(back, d->ih, d->oh, d->kh, d->sh, d->ph, d->dh + 1),
+                        x = products_of(back, d->iw, d->ow, d->kw, d->sw, d->pw, d->dw + 1);
+    const double each = (double)d->mb * (double)d->oc * (double)(d->ic / d->g), all = each * y.all * x.all;
+    if (all <= few || y.all * x.all <= most * y.useful * x.useful) return CNN_OK;
+    return CNN_FAIL(err, CNN_UNSUPPORTED, "%.3g of %.3g products would be by zeros around the images",
+                    all - each * y.useful * x.useful, all);
+}
+
 /* Zeros around an image, or within what has a stride, are worth some memory, not any. */
 static cnn_status check(const bf_job *t, const cnn_problem *problem, cnn_error *err)
 {
@@ -151,7 +181,7 @@ static cnn_status check(const bf_job *t, const cnn_problem *problem, cnn_error *
     const double lanes = (double)d->g * (double)t->vectors * t->kernel->lanes;
     if (lanes * (double)t->terms > countable || (double)d->mb * (double)d->ic * height * width > countable)
         return CNN_FAIL(err, CNN_OVERFLOW, "copies of the operands have no 64-bit size");
-    return CNN_OK;
+    return check_products(t, err);
 }
 
 cnn_status bf_plan(const cpu_context *cpu, const cnn_request *r, void **state, size_t *bytes, cnn_error *err)
