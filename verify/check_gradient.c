@@ -5,8 +5,9 @@
  * the reference's backward more than an opinion.
  *
  * Error model, h = cbrt(2^-53): truncation is told by |D(2h) - D(h)| (three times the error at h); rounding by each
- * result's own bound in quadrature (independent errors), times 8, over h; rounding of x+hv likewise. Directions leave
- * out elements within reach of a kink: |x - kink| <= 4h, or a window whose two largest values are that close. */
+ * result's own bound in quadrature (independent errors), times 8, over h; rounding of x+hv likewise; that of <grad, v>
+ * without the h. Directions leave out elements within reach of a kink: |x - kink| <= 4h, or a window whose two largest
+ * values are that close. */
 #include "engine.h"
 
 #include "harness/base/rng.h"
@@ -87,6 +88,19 @@ static double rounding_error(const derivative *d, int k, const double *grad)
     return safety * unit * sqrt(sum) / d->h;
 }
 
+/* What rounding may do to <grad, v>: beside the error of D(h), which has h below it, it is nothing, but where x is
+ * tiny. */
+static double gradient_error(const derivative *d, int g)
+{
+    const vf_case *b = &d->backward;
+    double sum = 0.0;
+    for (int64_t i = 0; i < b->call.operands[g].count; i++) {
+        const double e = d->v[i] * sqrt(b->roundings[g][i] + 1.0) * b->magnitude[g][i];
+        sum += e * e;
+    }
+    return safety * unit * sqrt(sum);
+}
+
 /* Everything that is compared along one direction. */
 typedef struct slopes {
     double difference, reference, rounded, kernel; /* D(h), <grad,v> of: reference, the same on rounded data, kernel */
@@ -102,7 +116,7 @@ static slopes measure(derivative *d, int k, int g, const vf_case *rounded, const
     s.reference = (double)vf_dot(grad, d->v, count);
     s.rounded = (double)vf_dot(rounded->after[g], d->v, count);
     s.kernel = (double)vf_dot(run->after[g], d->v, count);
-    s.tolerance = fabs(difference(d, k, 2.0 * d->h) - s.difference) + rounding_error(d, k, grad);
+    s.tolerance = fabs(difference(d, k, 2.0 * d->h) - s.difference) + rounding_error(d, k, grad) + gradient_error(d, g);
     s.budget = fabs(s.rounded - s.reference);
     for (int64_t i = 0; i < count; i++) {
         const double bound = vf_bound(rounding, rounded->roundings[g][i], rounded->magnitude[g][i]);

@@ -21,6 +21,7 @@ typedef struct amx_rows {
     bool bytes;           /* words are u8 of rows and s8 of lanes, and sums s32, modulo 2^32; else pairs, and f32 */
     const void *const *x; /* [rows]: where a row is counted from */
     int64_t rows;
+    const void *packed;  /* what amx_pack() made of x: then x and list are not read. NULL: nothing */
     const int64_t *list; /* [count]: where runs of words begin, in units of `unit` bytes from there */
     int64_t unit, count, words;
     const void *w; /* [count * words][vectors][AMX_LANES], words */
@@ -33,5 +34,14 @@ typedef struct amx_rows {
 
 void amx_multiply(const amx_rows *);
 void amx_multiply_imitated(const amx_rows *);
+
+/* Rows as tiles, for those who multiply them by more lanes than two vectors have: to[tile][words / 16][row][16 words],
+ * at a multiple of 64 bytes; what is beyond the last word is zeros, beyond the last row anything. */
+void amx_pack(const amx_rows *, void *to);
+void amx_pack_imitated(const amx_rows *, void *to);
+static inline int64_t amx_packed_bytes(int64_t rows, int64_t of_each)
+{
+    return cpu_ceil_div(rows, AMX_ROWS) * cpu_ceil_div(of_each, AMX_WORDS) * AMX_ROWS * AMX_WORDS * 4;
+}
 
 #endif

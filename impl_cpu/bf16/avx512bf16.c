@@ -13,5 +13,6 @@
 #include "product.inc"
 
 #define MULTIPLY amx_multiply
+#define PACK amx_pack
 #define MATRIX_KERNEL bf_amx
 #include "matrix.inc"

@@ -40,7 +40,9 @@ typedef struct bf_rows {
     const int64_t *list;
     int64_t rows, count, pairs, step; /* step: to the next pair */
     int vectors;
-    bool add; /* to what `sums` holds */
+    bool add;           /* to what `sums` holds */
+    const float *start; /* of matrix units alone: what each row's sums begin with; NULL: zeros */
+    const void *packed; /* of matrix units alone: what they made of x; NULL: nothing */
 } bf_rows;
 
 /* Pairs of neighbouring numbers are turned: unit u of each row, which is from[row * step + 2 * u] and the next, goes to
@@ -87,11 +89,14 @@ typedef struct bf_kernel {
     int64_t rows;                                  /* of a task, at most */
     bool runs;                                     /* it takes pairs that lie beside each other alone: a step of 2 */
     void (*product)(const bf_rows *, float *sums); /* sums[rows][vectors * lanes] */
+    void (*pack)(const bf_rows *, void *to);       /* x, for many panels; NULL: it is read as it lies */
     void (*turn)(const bf_turn *);
     /* to[i] = the pair a[i], b[i]; b NULL: zeros */
     void (*interleave)(const uint16_t *a, const uint16_t *b, int64_t count, uint16_t *to);
     void (*pick)(const bf_pick *);
     void (*put)(const bf_results *);
+    /* sums[i] += from[i], from[i + step] ... of `count` rows; of `lanes` numbers each */
+    void (*add_up)(const uint16_t *from, int64_t step, int64_t count, double *sums);
 } bf_kernel;
 
 extern const bf_kernel bf_base, bf_avx2, bf_avx512, bf_avx512_bf16, bf_amx, bf_amx_imitated;
@@ -144,6 +149,8 @@ typedef struct bf_job {
     uint16_t *copy, *w;
     char *scratch; /* a piece for each worker, so many bytes apart */
     int64_t scratch_each;
+    char *packed; /* likewise, rows that a task packs at most, or none */
+    int64_t packed_rows, packed_each;
     bool copied;
     /* FWD, BWD_D: channels of a group that are added up, and in pairs; of a pixel of what is read, which has `pitch`
      * pixels a row and `image` an image. */
@@ -182,7 +189,9 @@ enum { BF_BANDS = 16 };
 typedef struct bf_region {
     const bf_job *t;
     int64_t images, cols, chunks; /* chunks: of all bands */
-    int64_t grain;                /* rows that chunks are multiples of */
+    int64_t grain, most;          /* rows that chunks are multiples of; at most */
+    int64_t parts;                /* of the panels: tasks; 0: a panel is a task */
+    bool packed;                  /* rows are, once for all panels of a task */
     bf_band bands[BF_BANDS];
     int n_bands;
     const uint16_t *from;

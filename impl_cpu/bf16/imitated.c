@@ -7,5 +7,6 @@
 #include "product.inc"
 
 #define MULTIPLY amx_multiply_imitated
+#define PACK amx_pack_imitated
 #define MATRIX_KERNEL bf_amx_imitated
 #include "matrix.inc"

@@ -106,11 +106,24 @@ bf_job bf_job_of(const cpu_context *cpu, const cnn_problem *problem, cnn_dir dir
     return t;
 }
 
+/* A task packs rows, if not in place, once for all panels: so many as the second-level cache holds beside one of these.
+ */
+static int64_t packed_rows(const bf_job *t)
+{
+    enum { BYTES = 768 << 10 };
+    if (t->kernel->pack == NULL || t->panels == 1) return 0;
+    const int64_t rows = BYTES / amx_packed_bytes(AMX_PIXELS, t->terms) * AMX_PIXELS;
+    return cpu_min(rows, t->kernel->rows);
+}
+
 void bf_lay_out(const cpu_context *cpu, bf_job *t, cpu_arena *arena)
 {
     const cnn_conv_desc *d = &t->d;
     const int64_t lanes = t->kernel->lanes, numbers = t->terms * 2, of_lanes = d->g * t->vectors * lanes;
     t->w = cpu_take(arena, of_lanes, numbers, sizeof *t->w);
+    t->packed_rows = packed_rows(t);
+    t->packed_each = amx_packed_bytes(t->packed_rows, t->terms);
+    t->packed = cpu_take(arena, cpu->threads, t->packed_each, 1);
     if (t->dir == CNN_BWD_W) {
         const int64_t rows = t->paired ? t->images * d->oh : t->images * d->ic * t->height;
         const int64_t each = t->paired ? 2 * t->pairs * d->ic : t->parts * t->length;

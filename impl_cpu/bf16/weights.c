@@ -84,7 +84,10 @@ static void bias_task(void *arg, int64_t task, int worker)
     (void)worker;
     for (int64_t n = 0; n < d->mb; n++) {
         const uint16_t *dy = (const uint16_t *)t->a->dy + n * d->oc * plane + first * channel;
-        for (int64_t q = 0; nhwc && q < plane; q++)
+        const bool wide = nhwc && CHANNELS % t->kernel->lanes == 0 && channels == CHANNELS;
+        for (int64_t k = 0; wide && k < channels; k += t->kernel->lanes)
+            t->kernel->add_up(dy + k, d->oc, plane, sums + k);
+        for (int64_t q = 0; nhwc && !wide && q < plane; q++)
             for (int64_t k = 0; k < channels; k++) sums[k] += (double)half_bf16_to_float(dy[q * pixel + k]);
         for (int64_t k = 0; !nhwc && k < channels; k++)
             for (int64_t q = 0; q < plane; q++) sums[k] += (double)half_bf16_to_float(dy[k * channel + q]);
