@@ -38,7 +38,6 @@ typedef struct amx_unit {
         _tile_dpbusd(sum, rows, lanes);                                                                                \
     } while (0)
 #define LOAD_WORDS(from, mask) (vector) _mm512_maskz_loadu_epi32((__mmask16)(mask), from)
-#define PREFETCH(p) __builtin_prefetch(p)
 #define MULTIPLY_ROWS amx_multiply
 #define PACK_ROWS amx_pack
 #include "rows.inc"

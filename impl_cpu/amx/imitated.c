@@ -80,7 +80,6 @@ static vector load_words(const void *from, uint32_t mask)
 #define MULTIPLY_PAIRS(m, sum, rows, lanes) multiply_pairs(m, sum, rows, lanes)
 #define MULTIPLY_BYTES(m, sum, rows, lanes) multiply_bytes(m, sum, rows, lanes)
 #define LOAD_WORDS(from, mask) load_words(from, mask)
-#define PREFETCH(p) (void)(p)
 #define MULTIPLY_ROWS amx_multiply_imitated
 #define PACK_ROWS amx_pack_imitated
 #include "rows.inc"

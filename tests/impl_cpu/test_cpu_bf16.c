@@ -1,5 +1,6 @@
 /* test_cpu_bf16.c: cpu:bf16's convolutions: exact on small integers, whose sums f32 holds, on each instruction set,
- * with the processor's products of bf16 and without; and the same bits for any number of threads. */
+ * with the processor's products of bf16 and without, on its matrix units, where it has them, and on imitated ones; and
+ * the same bits for any number of threads. */
 #include "cpu_conv.h"
 
 static const shape shapes[] = {
@@ -22,6 +23,9 @@ static const shape shapes[] = {
     {"padding beyond the kernel", 1, 2, 2, 4, 4, 3, 2, 3, 1, 1, 4, 5, 4, 5, 0, 0},
     {"negative right padding", 1, 4, 2, 9, 8, 3, 3, 2, 1, 1, 1, 0, -3, -2, 0, 0},
     {"dilation beyond the input", 1, 2, 2, 5, 5, 2, 3, 3, 1, 1, 7, 7, 7, 7, 6, 6},
+    {"whole tiles of words, rows in place", 1, 2, 64, 9, 17, 40, 3, 3, 1, 1, 1, 1, 1, 1, 0, 0},
+    {"whole tiles, strides", 2, 2, 64, 9, 40, 130, 3, 3, 2, 2, 1, 1, 1, 1, 0, 0},
+    {"pointwise, whole tiles", 1, 2, 96, 11, 16, 64, 1, 1, 1, 1, 0, 0, 0, 0, 0, 0},
     {"many taps, few channels", 1, 1, 3, 30, 31, 20, 7, 7, 2, 2, 3, 3, 3, 3, 0, 0},
 };
 enum { N_SHAPES = sizeof shapes / sizeof *shapes };
@@ -33,11 +37,14 @@ static const cnn_algorithm *bf16(void)
     return algorithm;
 }
 
-static cpu_session session_of(int threads, int64_t isa, bool products)
+/* amx: as the knob. */
+static cpu_session session_of(int threads, int64_t isa, bool products, int64_t amx)
 {
     cpu_session s = open_cpu(threads, isa, 256);
-    for (int i = 0; i < cnn_impl_cpu()->n_knobs; i++)
+    for (int i = 0; i < cnn_impl_cpu()->n_knobs; i++) {
         if (strcmp(cnn_impl_cpu()->knobs[i].name, "bf16") == 0) s.knobs[i] = products;
+        if (strcmp(cnn_impl_cpu()->knobs[i].name, "amx") == 0) s.knobs[i] = amx;
+    }
     return s;
 }
 
@@ -59,15 +66,16 @@ static void check_variant(const cpu_session *sessions, int count, const shape *s
 
 static void is_exact(void **state)
 {
-    enum { SESSIONS = 4, VARIANTS = 3 * 2 * 2 * 2 * 2 };
-    const cpu_session sessions[SESSIONS] = {session_of(1, 0, true), session_of(2, 1, true), session_of(3, 2, false),
-                                            session_of(2, 2, true)};
+    enum { SESSIONS = 6, VARIANTS = 3 * 2 * 2 * 2 * 2 };
+    const cpu_session sessions[SESSIONS] = {session_of(1, 0, true, 0),  session_of(2, 1, true, 0),
+                                            session_of(3, 2, false, 0), session_of(2, 2, true, 0),
+                                            session_of(2, 2, true, 1),  session_of(2, 0, true, 2)};
     for (int s = 0; s < N_SHAPES; s++)
         for (int v = 0; v < VARIANTS; v++) check_variant(sessions, SESSIONS, &shapes[s], v);
     for (int i = 0; i < SESSIONS; i++) cnn_impl_cpu()->close(sessions[i].context);
 }
 
-static void has_the_same_bits_for_any_thread_count(void **state)
+static void check_threads(int64_t amx)
 {
     enum { THREADS = 3 };
     for (int v = 0; v < N_SHAPES * 3 * 2; v++) {
@@ -76,7 +84,7 @@ static void has_the_same_bits_for_any_thread_count(void **state)
         const cnn_problem p = make_problem(s, CNN_BF16_BF16_F32, (cnn_layout)(v / N_SHAPES / 3), true, false);
         operands runs[THREADS];
         for (int t = 0; t < THREADS; t++) {
-            const cpu_session session = session_of(t + 1, 2, true);
+            const cpu_session session = session_of(t + 1, 2, true, amx);
             runs[t] = make_operands(&p, dir, 0, true, 11);
             run(&session, &p, dir, bf16(), 0, &runs[t]);
             cnn_impl_cpu()->close(session.context);
@@ -90,9 +98,14 @@ static void has_the_same_bits_for_any_thread_count(void **state)
     }
 }
 
+static void has_the_same_bits_for_any_thread_count(void **state)
+{
+    for (int64_t amx = 0; amx <= 2; amx++) check_threads(amx);
+}
+
 static void refuses_other_types(void **state)
 {
-    const cpu_session s = session_of(1, 2, true);
+    const cpu_session s = session_of(1, 2, true, 1);
     for (int dtype = 0; dtype < CNN_DTYPE_COUNT; dtype++) {
         cnn_problem p = make_problem(&shapes[1], CNN_BF16, CNN_NCHW, false, false);
         p.u.type.dtype = p.u.type.weights = (cnn_dtype)dtype;

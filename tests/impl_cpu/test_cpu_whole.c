@@ -20,6 +20,7 @@ static const shape shapes[] = {
     {"pointwise, groups, half a quad", 2, 20, 38, 8, 8, 96, 1, 1, 1, 1, 0, 0, 0, 0, 0, 0},
     {"pointwise, strided", 1, 2, 20, 9, 9, 40, 1, 1, 2, 2, 0, 0, 0, 0, 0, 0},
     {"pointwise, moved: padding above, the last row unread", 1, 19, 3, 9, 9, 4, 1, 1, 1, 1, 1, 1, -1, -1, 0, 0},
+    {"3x3, whole tiles of words, rows in place", 1, 2, 64, 9, 17, 70, 3, 3, 1, 1, 1, 1, 1, 1, 0, 0},
     {"few channels, many taps", 1, 2, 3, 17, 18, 34, 7, 7, 2, 2, 3, 3, 3, 3, 0, 0},
     {"more taps than are turned at once", 1, 1, 6, 13, 14, 35, 12, 11, 1, 1, 2, 2, 2, 2, 0, 0},
     {"as large as the image", 1, 3, 12, 5, 4, 70, 5, 4, 1, 1, 0, 0, 0, 0, 0, 0},
@@ -114,8 +115,8 @@ static void free_arrays(arrays *all)
 }
 
 /* ---- Every kernel by every number of threads: the pairs of each instruction set, then the quads of bytes, where the
- * processor has them. */
-enum { KERNELS = CPU_ISA_COUNT + 1, MOST_THREADS = 3, SESSIONS = KERNELS * MOST_THREADS };
+ * processor has them, by themselves, on matrix units, where it has these, and on imitated ones. */
+enum { KERNELS = CPU_ISA_COUNT + 3, MOST_THREADS = 3, SESSIONS = KERNELS * MOST_THREADS };
 
 static int open_sessions(void **state)
 {
@@ -124,9 +125,12 @@ static int open_sessions(void **state)
     if (all == NULL) return -1;
     for (int i = 0; i < SESSIONS; i++) {
         const int kernel = i / MOST_THREADS;
-        all[i] = open_cpu(1 + i % MOST_THREADS, kernel, 256);
+        all[i] = open_cpu(1 + i % MOST_THREADS, kernel < CPU_ISA_COUNT ? kernel : CPU_ISA_AVX512, 256);
         for (int k = 0; k < cpu->n_knobs; k++)
-            if (strcmp(cpu->knobs[k].name, "vnni") == 0) all[i].knobs[k] = kernel == CPU_ISA_COUNT;
+            if (strcmp(cpu->knobs[k].name, "vnni") == 0)
+                all[i].knobs[k] = kernel >= CPU_ISA_COUNT;
+            else if (strcmp(cpu->knobs[k].name, "amx") == 0)
+                all[i].knobs[k] = kernel >= CPU_ISA_COUNT ? kernel - CPU_ISA_COUNT : 0;
     }
     *state = all;
     return 0;
