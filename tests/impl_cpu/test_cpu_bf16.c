@@ -48,9 +48,11 @@ static cpu_session session_of(int threads, int64_t isa, bool products, int64_t a
     return s;
 }
 
-/* Direction, layout, with bias or without, flip, beta. */
+/* Direction, layout, with bias or without, flip, beta. What is imitated is slow: the last session takes one variant in
+ * five, of each shape others. */
 static void check_variant(const cpu_session *sessions, int count, const shape *s, int v)
 {
+    enum { IN = 5 };
     const cnn_dir dir = (cnn_dir)(v % 3);
     const int bits = v / 3;
     const double beta = bits >> 3;
@@ -58,6 +60,7 @@ static void check_variant(const cpu_session *sessions, int count, const shape *s
     operands all = make_operands(&p, dir, beta, false, (uint64_t)v);
     reference(&p.u.conv, dir, &all);
     for (int i = 0; i < count; i++) {
+        if (i == count - 1 && v % IN != (s - shapes) % IN) continue;
         run(&sessions[i], &p, dir, bf16(), beta, &all);
         check_exact(s->what, &p, dir, bf16(), &all);
     }

@@ -149,6 +149,8 @@ static void check(const cpu_session *sessions, const char *what, const cnn_probl
     arrays right = run_whole(&sessions[0], p, true, beta);
     const int y = number(&right, "y");
     for (int i = 0; i < SESSIONS; i++) {
+        /* What is imitated is slow: by two threads. */
+        if (i / MOST_THREADS == KERNELS - 1 && i % MOST_THREADS != 1) continue;
         arrays got = run_whole(&sessions[i], p, false, beta);
         if (memcmp(got.memory[y], right.memory[y], right.info[y].bytes) != 0)
             fail_msg("%s: dtype %d, layout %d, epilogue %d, residual %d, beta %g: kernel %d, %d threads: other bits",
