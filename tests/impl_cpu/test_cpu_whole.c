@@ -20,7 +20,7 @@ static const shape shapes[] = {
     {"pointwise, groups, half a quad", 2, 20, 38, 8, 8, 96, 1, 1, 1, 1, 0, 0, 0, 0, 0, 0},
     {"pointwise, strided", 1, 2, 20, 9, 9, 40, 1, 1, 2, 2, 0, 0, 0, 0, 0, 0},
     {"pointwise, moved: padding above, the last row unread", 1, 19, 3, 9, 9, 4, 1, 1, 1, 1, 1, 1, -1, -1, 0, 0},
-    {"3x3, whole tiles of words, rows in place", 1, 2, 64, 9, 17, 70, 3, 3, 1, 1, 1, 1, 1, 1, 0, 0},
+    {"3x3, whole tiles of words, rows in place", 1, 1, 64, 3, 9, 40, 3, 3, 1, 1, 1, 1, 1, 1, 0, 0},
     {"few channels, many taps", 1, 2, 3, 17, 18, 34, 7, 7, 2, 2, 3, 3, 3, 3, 0, 0},
     {"more taps than are turned at once", 1, 1, 6, 13, 14, 35, 12, 11, 1, 1, 2, 2, 2, 2, 0, 0},
     {"as large as the image", 1, 3, 12, 5, 4, 70, 5, 4, 1, 1, 0, 0, 0, 0, 0, 0},
