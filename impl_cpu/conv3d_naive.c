@@ -57,4 +57,4 @@ static void run(const cpu_context *cpu, const cnn_plan *plan, const cnn_weighted
     parallel_for(cpu->pool, tasks[plan->dir], bodies[plan->dir][d->t.dtype], &arg);
 }
 
-const cpu_kernels cpu_conv3d_naive = {run, NULL};
+const cpu_kernels cpu_conv3d_naive = {run, NULL, NULL};

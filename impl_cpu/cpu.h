@@ -56,10 +56,14 @@ enum {
 /* The gate of conv and FC, CNN_UNSUPPORTED and why; and what a plan takes: bytes of workspace; and in *state, which may
  * be NULL, what its runs need to know of the problem, found once, in one piece of memory. */
 typedef cnn_status cpu_plan_fn(const cpu_context *, const cnn_request *, void **state, size_t *bytes, cnn_error *);
-/* An algorithm: its plan (NULL: nothing is needed), and its run in every direction, which then cannot fail. */
+/* Which instructions a plan uses, for the record's `choice`; "": as the knob `isa` says. */
+typedef const char *cpu_choice_fn(const cpu_context *, const cnn_request *);
+/* An algorithm: its plan (NULL: nothing is needed), and its run in every direction, which then cannot fail; its choice,
+ * where it has one. */
 typedef struct cpu_kernels {
     void (*run)(const cpu_context *, const cnn_plan *, const cnn_weighted_args *);
     cpu_plan_fn *plan;
+    cpu_choice_fn *choice;
 } cpu_kernels;
 extern const cpu_kernels cpu_conv_naive, cpu_conv3d_naive, cpu_conv_direct, cpu_conv_im2col, cpu_conv_winograd,
     cpu_conv_depthwise, cpu_conv_matrix, cpu_conv_shallow, cpu_bf16, cpu_fc_naive, cpu_fc_gemm, cpu_whole_naive,

@@ -129,5 +129,5 @@ static void run_naive(const cpu_context *cpu, const cnn_plan *plan, const cnn_we
     if (a->db) CPU_REAL(job.d->t.dtype, sum_bias, &job);
 }
 
-const cpu_kernels cpu_fc_gemm = {run_gemm, plan_gemm};
-const cpu_kernels cpu_fc_naive = {run_naive, NULL};
+const cpu_kernels cpu_fc_gemm = {run_gemm, plan_gemm, NULL};
+const cpu_kernels cpu_fc_naive = {run_naive, NULL, NULL};

@@ -59,7 +59,11 @@ cnn_status cpu_supports(cnn_context *context, const cnn_request *r, cnn_error *e
 cnn_status cpu_prepare(cnn_context *context, cnn_plan *plan, cnn_error *err)
 {
     const cnn_request r = {&plan->problem, plan->dir, &plan->algorithm, plan->knobs};
-    return make_plan((const cpu_context *)context, &r, &plan->state, &plan->workspace_bytes, err);
+    const cnn_status status = make_plan((const cpu_context *)context, &r, &plan->state, &plan->workspace_bytes, err);
+    if (status != CNN_OK || !cnn_is_weighted(r.problem)) return status;
+    cpu_choice_fn *const choice = kernels_of(r.problem, plan->algorithm.id)->choice;
+    if (choice != NULL) snprintf(plan->choice, sizeof plan->choice, "%s", choice((const cpu_context *)context, &r));
+    return status;
 }
 
 void cpu_release(cnn_context *context, cnn_plan *plan)

@@ -87,7 +87,7 @@ typedef struct cnn_plan {
     cnn_algorithm algorithm;
     const int64_t *knobs; /* the plan's own, until it is released */
     size_t workspace_bytes;
-    char choice[CNN_NAME_MAX]; /* what `prepare` settled on, where the algorithm is a search; for the record */
+    char choice[CNN_NAME_MAX]; /* what `prepare` settled on, where there was a choice; for the record */
     void *state;               /* the implementation's own, from `prepare` to `release` */
 } cnn_plan;
 

@@ -3,4 +3,5 @@
 #define PIXELS 4
 #define VECTORS 2
 #define KERNEL bf_avx2
+#define CALLED "avx2"
 #include "product.inc"

@@ -3,4 +3,5 @@
 #define PIXELS 5
 #define VECTORS 4
 #define KERNEL bf_avx512
+#define CALLED "avx512"
 #include "product.inc"

@@ -5,6 +5,7 @@
 #define PIXELS 6
 #define VECTORS 4
 #define KERNEL bf_avx512_bf16
+#define CALLED "avx512_bf16"
 #define FACTOR __m512bh
 #define LOAD_FACTOR(p) (__m512bh) _mm512_loadu_si512((const void *)(p))
 #define REPEAT(pair) (__m512bh) _mm512_set1_epi32((int)(pair))
@@ -15,4 +16,5 @@
 #define MULTIPLY amx_multiply
 #define PACK amx_pack
 #define MATRIX_KERNEL bf_amx
+#define MATRIX_CALLED "amx"
 #include "matrix.inc"

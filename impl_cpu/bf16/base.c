@@ -3,4 +3,5 @@
 #define PIXELS 4
 #define VECTORS 2
 #define KERNEL bf_base
+#define CALLED "base"
 #include "product.inc"

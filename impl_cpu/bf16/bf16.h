@@ -85,6 +85,7 @@ typedef struct bf_results {
 } bf_results;
 
 typedef struct bf_kernel {
+    const char *name;
     int lanes, pixels, vectors;                    /* of a vector; of a tile, at most */
     int64_t rows;                                  /* of a task, at most */
     bool runs;                                     /* it takes pairs that lie beside each other alone: a step of 2 */
@@ -206,8 +207,9 @@ typedef struct bf_region {
     bool add, keep; /* to `sums`, where they stay */
 } bf_region;
 
-/* plan.c. Where all lies in the arena; with a NULL base it is only counted. */
+/* plan.c. Which kernel runs, for the record. Where all lies in the arena; with a NULL base it is only counted. */
 cpu_plan_fn bf_plan;
+cpu_choice_fn bf_choice;
 bf_job bf_job_of(const cpu_context *, const cnn_problem *, cnn_dir, const int64_t *knobs);
 void bf_lay_out(const cpu_context *, bf_job *, cpu_arena *);
 

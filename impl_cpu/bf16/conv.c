@@ -149,4 +149,4 @@ static void run(const cpu_context *cpu, const cnn_plan *plan, const cnn_weighted
     cpu_phase(cpu, "multiply");
 }
 
-const cpu_kernels cpu_bf16 = {run, bf_plan};
+const cpu_kernels cpu_bf16 = {run, bf_plan, bf_choice};

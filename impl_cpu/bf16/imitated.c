@@ -3,10 +3,12 @@
 #define LANES 16
 #define PIXELS 4
 #define VECTORS 2
-#define KERNEL bf_amx_lanes /* of no use but for its parts */
+#define KERNEL bf_amx_lanes
+#define CALLED "none" /* of no use but for its parts */
 #include "product.inc"
 
 #define MULTIPLY amx_multiply_imitated
 #define PACK amx_pack_imitated
 #define MATRIX_KERNEL bf_amx_imitated
+#define MATRIX_CALLED "amx imitated"
 #include "matrix.inc"

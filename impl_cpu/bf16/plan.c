@@ -197,6 +197,8 @@ static cnn_status check(const bf_job *t, const cnn_problem *problem, cnn_error *
     return check_products(t, err);
 }
 
+const char *bf_choice(const cpu_context *cpu, const cnn_request *r) { return kernel_for(cpu, r->knobs)->name; }
+
 cnn_status bf_plan(const cpu_context *cpu, const cnn_request *r, void **state, size_t *bytes, cnn_error *err)
 {
     bf_job t = bf_job_of(cpu, r->problem, r->dir, r->knobs);

@@ -37,4 +37,4 @@ static void run(const cpu_context *cpu, const cnn_plan *plan, const cnn_weighted
     cpu_phase(cpu, "sums");
 }
 
-const cpu_kernels cpu_conv_depthwise = {run, dw_plan_make};
+const cpu_kernels cpu_conv_depthwise = {run, dw_plan_make, NULL};

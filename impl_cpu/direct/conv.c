@@ -196,4 +196,4 @@ static void run(const cpu_context *ctx, const cnn_plan *plan, const cnn_weighted
     }
 }
 
-const cpu_kernels cpu_conv_direct = {run, direct_plan};
+const cpu_kernels cpu_conv_direct = {run, direct_plan, NULL};

@@ -199,4 +199,4 @@ static void run(const cpu_context *cpu, const cnn_plan *plan, const cnn_weighted
     cpu_phase(cpu, "reduce");
 }
 
-const cpu_kernels cpu_conv_im2col = {run, im2col_plan_make};
+const cpu_kernels cpu_conv_im2col = {run, im2col_plan_make, NULL};

@@ -140,4 +140,4 @@ static void run(const cpu_context *cpu, const cnn_plan *plan, const cnn_weighted
     if (m->dir == CNN_BWD_W) cpu_conv_bias_gradient(cpu, plan, args);
 }
 
-const cpu_kernels cpu_conv_matrix = {run, mx_plan_make};
+const cpu_kernels cpu_conv_matrix = {run, mx_plan_make, NULL};

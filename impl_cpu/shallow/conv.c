@@ -103,4 +103,4 @@ static void run(const cpu_context *cpu, const cnn_plan *plan, const cnn_weighted
     cpu_phases(cpu, phases);
 }
 
-const cpu_kernels cpu_conv_shallow = {run, sh_plan_make};
+const cpu_kernels cpu_conv_shallow = {run, sh_plan_make, NULL};

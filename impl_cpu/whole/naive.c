@@ -73,4 +73,4 @@ static void run(const cpu_context *cpu, const cnn_plan *plan, const cnn_weighted
     parallel_for(cpu->pool, t.d.mb * t.d.oc * t.d.od * t.d.oh, row, &t);
 }
 
-const cpu_kernels cpu_whole_naive = {run, NULL};
+const cpu_kernels cpu_whole_naive = {run, NULL, NULL};

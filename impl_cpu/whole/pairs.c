@@ -247,4 +247,13 @@ static void run(const cpu_context *cpu, const cnn_plan *p, const cnn_weighted_ar
     cpu_phase(cpu, "multiply");
 }
 
-const cpu_kernels cpu_whole_pairs = {run, plan};
+static const char *choice(const cpu_context *cpu, const cnn_request *r)
+{
+#if defined(__x86_64__)
+    if (quads_are_chosen(cpu, r->knobs)) return is_depthwise(r->problem) ? "vnni" : quads_choice(r->knobs);
+#endif
+    (void)cpu, (void)r;
+    return "";
+}
+
+const cpu_kernels cpu_whole_pairs = {run, plan, choice};

@@ -40,6 +40,13 @@ static bool is_pointwise(const cnn_conv_desc *d)
 /* Taps that lie beside each other in memory are one: so many of a row are. */
 static int64_t taps_beside(const quads_job *t) { return (t->d.dw + 1) * t->channels == t->icp ? t->d.kw : 1; }
 
+static bool on_amx(const int64_t *knobs) { return knobs[CPU_KNOB_AMX] == AMX_YES && cpu_may_use_amx(); }
+
+const char *quads_choice(const int64_t *knobs)
+{
+    return knobs[CPU_KNOB_AMX] == AMX_IMITATED ? "amx imitated" : on_amx(knobs) ? "amx" : "vnni";
+}
+
 static quads_job job_of(const cnn_problem *problem, const int64_t *knobs)
 {
     quads_job t = {.d = flat(problem)};
@@ -63,7 +70,7 @@ static quads_job job_of(const cnn_problem *problem, const int64_t *knobs)
     t.put = pairs_avx512;
     t.put.quantize = vnni_quantize;
     if (knobs[CPU_KNOB_AMX] == AMX_IMITATED) t.matrix = amx_multiply_imitated;
-    if (knobs[CPU_KNOB_AMX] == AMX_YES && cpu_may_use_amx()) t.matrix = amx_multiply;
+    if (on_amx(knobs)) t.matrix = amx_multiply;
     return t;
 }
 

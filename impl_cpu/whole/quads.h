@@ -57,6 +57,7 @@ static inline bool quads_are_chosen(const cpu_context *cpu, const int64_t *knobs
 {
     return knobs[CPU_KNOB_VNNI] != 0 && cpu->isa == CPU_ISA_AVX512 && cpu_has_vnni();
 }
+const char *quads_choice(const int64_t *knobs);
 cnn_status quads_plan(const cpu_context *, const cnn_request *, size_t *bytes, cnn_error *);
 void quads_run(const cpu_context *, const cnn_plan *, const cnn_weighted_args *);
 

@@ -152,4 +152,4 @@ static void run(const cpu_context *cpu, const cnn_plan *plan, const cnn_weighted
     cpu_phases(cpu, phases);
 }
 
-const cpu_kernels cpu_conv_winograd = {run, wino_plan_make};
+const cpu_kernels cpu_conv_winograd = {run, wino_plan_make, NULL};

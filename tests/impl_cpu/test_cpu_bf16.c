@@ -121,12 +121,33 @@ static void refuses_other_types(void **state)
     cnn_impl_cpu()->close(s.context);
 }
 
+static void names_what_it_multiplies_by(void **state)
+{
+    const struct {
+        int64_t isa, amx;
+        const char *choice;
+    } rows[] = {{0, 1, "base"}, {0, 2, "amx imitated"}, {2, 2, "amx imitated"}, {2, 1, "amx"}};
+    for (int i = 0; i < (cpu_may_use_amx() ? 4 : 3); i++) {
+        const cpu_session s = session_of(1, rows[i].isa, true, rows[i].amx);
+        cnn_plan plan = {.problem = make_problem(&shapes[1], CNN_BF16, CNN_NCHW, false, false),
+                         .dir = CNN_FWD,
+                         .algorithm = *bf16(),
+                         .knobs = s.knobs};
+        cnn_error err;
+        assert_int_equal(cnn_impl_cpu()->prepare(s.context, &plan, &err), CNN_OK);
+        assert_string_equal(plan.choice, rows[i].choice);
+        cnn_impl_cpu()->release(s.context, &plan);
+        cnn_impl_cpu()->close(s.context);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(is_exact),
         cmocka_unit_test(has_the_same_bits_for_any_thread_count),
         cmocka_unit_test(refuses_other_types),
+        cmocka_unit_test(names_what_it_multiplies_by),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
