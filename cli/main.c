@@ -2,6 +2,7 @@
 #include "cli/options/options.h"
 #include "harness/cpu/limits.h"
 #include "harness/device/impl.h"
+#include "harness/process/child.h"
 #include "harness/process/runner.h"
 #include "harness/process/watch.h"
 #include "harness/record/record_keeper.h"
@@ -178,6 +179,7 @@ int main(int argc, char **argv)
     cnn_status ready = cli_parse(&options, &registry, argc, words, &err);
     if (ready == CNN_OK && options.again) ready = cli_kernel_watch(&options, argc, words, &err);
     if (ready == CNN_OK) ready = cli_kernel_build(&options, &err);
+    child_adopt();
     signal(SIGXFSZ, SIG_IGN); /* a file at its limit (ulimit -f) is a failed write: it is said, and no line is torn */
     if (ready == CNN_OK) ready = cli_take_standard_input(&options, &err);
     if (ready == CNN_OK) ready = keep_records_apart(&options, &err);

@@ -1,6 +1,6 @@
 /* busy.h: how many threads some work kept busy, by the processor time of each thread of this process, and of each
- * process that it has started, or these have: a child counts as a thread. Time on a processor is exact, and shares of
- * it are the same on a machine that others use, too.
+ * process that it has started, or these have, and that child_adopt() hands to it: a child counts as a thread. Time on a
+ * processor is exact, and shares of it are the same on a machine that others use, too.
  *
  * A thread that lived before and after the work tells its own time. Of threads that came and went in between only the
  * sum is known: it is cut to pieces of the work's length, for no single thread can have done more. So what is said here

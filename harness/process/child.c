@@ -19,8 +19,16 @@ static pid_t forking; /* the process that forks; 0: none has */
 
 static void before_fork(void) { forking = getpid(); }
 
+void child_adopt(void)
+{
+#ifdef __linux__
+    (void)prctl(PR_SET_CHILD_SUBREAPER, 1); /* kept when the process becomes another program; not by its children */
+#endif
+}
+
 static void end_with_parent(void)
 {
+    child_adopt();
 #ifdef __linux__
     (void)prctl(PR_SET_PDEATHSIG, SIGKILL); /* kept when the child becomes another program */
     if (getppid() != forking) _exit(1);     /* it died before that */

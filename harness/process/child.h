@@ -25,6 +25,9 @@ typedef struct child_shared {
 pid_t child_fork(void);
 /* Whatever this process forks from here on ends with it, as what child_fork() forks does. */
 void child_guard(void);
+/* Processes below this one whose parents end become its children from here on, as far as the system has that (Linux):
+ * so their work is still counted (busy.h). What is forked does the same by itself. */
+void child_adopt(void);
 /* child_fork() of one that is known by *c. */
 pid_t child_start(child_shared *c);
 
