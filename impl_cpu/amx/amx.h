@@ -2,7 +2,7 @@
  * word is a pair of bf16, or four bytes; the products of a word are added up in f32, or in s32.
  *
  * A unit has eight registers of 1 KiB, tiles. Four of them are sums of 32 rows by 32 lanes; two hold 16 words of each
- * row, two of each lane. How many rows a tile has is said beforehand; a processor takes as many clocks for a product.
+ * row, two of each lane. How many rows a tile has is said beforehand.
  *
  *   rows.inc                 rows become tiles; the loop over words
  *   amx.c, imitated.c        the same text, by the instructions, and by plain C, which proves it on any processor */

@@ -1,5 +1,6 @@
 /* imitated.c: rows by lanes, on tiles in memory: what the instructions of AMX do, as Intel's manual says it (Software
- * Developer's Manual, volume 2: TDPBF16PS, TDPBUSD). It proves rows.inc, and those who call it, on every processor. */
+ * Developer's Manual, volume 2: TDPBF16PS, TDPBUSD), but for sums that are denormal, which it keeps. It proves
+ * rows.inc, and those who call it, on every processor. */
 #include "shape.h"
 
 #include "harness/cpu/half.h"
