@@ -18,17 +18,20 @@ namespace
 
 /* A thread's numbers have arrived (as all of its warp's): it splits those of one channel, or (TF32) rounds them, which
  * the tensor cores would cut. Eight neighbours begin at eight different places: at the same one, they would wait for
- * one another. */
-template <int PARTS> __device__ inline void hand_on(const block_of &b, int32_t step, int32_t channel)
+ * one another. Returns the channel's sum, for the bias; 0 where it is not wanted. */
+template <int PARTS> __device__ inline float hand_on(const block_of &b, int32_t step, int32_t channel, bool sums)
 {
     const uint32_t row = b.steps + static_cast<uint32_t>(step * GRADIENT_SIDE * 128 * PARTS + channel * 128);
     const uint32_t turn = static_cast<uint32_t>(channel & 7) << 4;
+    float sum = 0;
     __syncwarp();
 #pragma unroll 4
     for (uint32_t place = 0; place < 8; place++) {
         const uint32_t at = row + ((place << 4) ^ turn);
         uint32_t v[4], low[4];
         load4(v, at);
+        if (sums)
+            sum += (__uint_as_float(v[0]) + __uint_as_float(v[1])) + (__uint_as_float(v[2]) + __uint_as_float(v[3]));
 #pragma unroll
         for (int e = 0; e < 4; e++) low[e] = low_part(v[e]), v[e] = high_part(v[e]);
         store4(at, v);
@@ -36,6 +39,7 @@ template <int PARTS> __device__ inline void hand_on(const block_of &b, int32_t s
     }
     stores_to_products();
     barrier_arrive(b.step_full + 8 * step);
+    return sum;
 }
 
 /* Channels side by side: a lane takes every 8th channel and every 4th pixel, which spreads the transposed tile over all
@@ -78,41 +82,51 @@ __device__ inline void load_dy_nchw(const cutensor_gradient &g, const float *dy,
     }
 }
 
+/* `bias` may be NULL; else blocks of a tile of the first input channels leave there what their pixels of dy sum to. */
 template <int PARTS, bool CLUSTERS>
-__device__ inline void load_dy(const cutensor_gradient &g, const block_of &b, const float *dy, int32_t channel)
+__device__ inline void load_dy(const cutensor_gradient &g, const block_of &b, const float *dy, float *bias,
+                               int32_t channel)
 {
     const int32_t row = channel + static_cast<int32_t>(threadIdx.x & 31);
-    ring_place ring = {0, 1};
-    int32_t loaded = 0, handed = 0;
-    for (int32_t u = b.first; u < b.last; u = next_unit<CLUSTERS>(g, u)) {
-        const unit_place at = unit_at<CLUSTERS>(g, b, u);
-        const tile_place tile = tile_at(g, at.tile);
+    ring_place ring = {0, 1}, handed = {0, 0};
+    for (int32_t u = b.first; u < b.last;) {
+        const int32_t number = CLUSTERS ? b.tile : divided(u, g.by_chunks);
+        const int32_t last = CLUSTERS ? b.last : min(b.last, (number + 1) * g.chunks);
+        const tile_place tile = tile_at(g, number);
         const float *of_group = dy + static_cast<int64_t>(tile.group) * g.group_oc * g.dy_channel;
-        for (int32_t pixel = at.pixel; pixel < at.end; pixel += 32) {
-            barrier_wait(b.step_free + 8 * ring.at, ring.parity);
-            const uint32_t to = b.steps + static_cast<uint32_t>(ring.at * GRADIENT_SIDE * 128 * PARTS);
-            if (g.dy_channel == 1)
-                load_dy_nhwc(g, of_group, to, tile.k, channel, pixel, at.end);
-            else
-                load_dy_nchw(g, of_group, to, tile.k, channel, pixel, at.end);
-            copies_commit();
-            ring.next(g.steps);
-            if (loaded++ < GRADIENT_LAG) continue;
-            copies_wait<GRADIENT_LAG>();
-            hand_on<PARTS>(b, handed, row);
-            if (++handed == g.steps) handed = 0;
+        const bool sums = bias != nullptr && tile.slots == 0;
+        float sum = 0;
+        int32_t under_way = 0;
+        for (; u < last; u = next_unit<CLUSTERS>(g, u)) {
+            const unit_place at = unit_at<CLUSTERS>(g, b, u);
+            for (int32_t pixel = at.pixel; pixel < at.end; pixel += 32) {
+                barrier_wait(b.step_free + 8 * ring.at, ring.parity);
+                const uint32_t to = b.steps + static_cast<uint32_t>(ring.at * GRADIENT_SIDE * 128 * PARTS);
+                if (g.dy_channel == 1)
+                    load_dy_nhwc(g, of_group, to, tile.k, channel, pixel, at.end);
+                else
+                    load_dy_nchw(g, of_group, to, tile.k, channel, pixel, at.end);
+                copies_commit();
+                ring.next(g.steps);
+                if (under_way++ < GRADIENT_LAG) continue;
+                copies_wait<GRADIENT_LAG>();
+                under_way--;
+                sum += hand_on<PARTS>(b, handed.at, row, sums);
+                handed.next(g.steps);
+            }
         }
-    }
-    copies_wait<0>();
-    for (int32_t i = min(loaded, static_cast<int32_t>(GRADIENT_LAG)); i > 0; i--) {
-        hand_on<PARTS>(b, handed, row);
-        if (++handed == g.steps) handed = 0;
+        copies_wait<0>();
+        for (; under_way > 0; under_way--) {
+            sum += hand_on<PARTS>(b, handed.at, row, sums);
+            handed.next(g.steps);
+        }
+        if (sums) bias[bias_segment_of(g, b.rank, number) * GRADIENT_SIDE + row] = sum;
     }
 }
 
 /* ---- Three warpgroups that multiply: each takes every third slot, three at most */
 
-/* A thread's place: the rows of the patch where its pixels are, where in a row its two channels are. */
+/* A thread's place: which of four neighbouring pixels are its, and where in their rows its two channels are. */
 struct lane_place {
     int32_t warpgroup, lane;
     uint32_t channels;
@@ -123,91 +137,111 @@ __device__ inline lane_place lane_of(int32_t thread)
     return {thread >> 7, lane, static_cast<uint32_t>((4 * warp + (lane >> 3)) << 4 | (lane >> 2 & 1) << 3)};
 }
 
-/* 8 pixels of 16 channels, as A. `rows`: of this thread's first pixel. */
-__device__ inline void load_pixels(uint32_t (&a)[4], uint32_t patch, const int32_t *rows, int32_t offset,
-                                   uint32_t channels)
+/* Of 32 pixels, or the 16 that are left: where a thread's two channels are, of every fourth pixel. The same for all
+ * taps, but for how far behind they are. */
+template <int PRODUCTS>
+__device__ inline void find_pixels(uint32_t (&at)[2 * PRODUCTS], const int32_t *rows, uint32_t first)
 {
 #pragma unroll
-    for (int h = 0; h < 2; h++) {
-        const uint32_t row = static_cast<uint32_t>(rows[4 * h] + offset);
-        load2(a[2 * h], a[2 * h + 1], patch + row * 256 + (channels ^ (row & 3) << 5));
-    }
+    for (int i = 0; i < 2 * PRODUCTS; i++) at[i] = first + static_cast<uint32_t>(rows[4 * i] * GRADIENT_F32_ROW);
+}
+
+/* 8 pixels of 16 channels, as A. */
+__device__ inline void load_pixels(uint32_t (&a)[4], const uint32_t *at, uint32_t offset)
+{
+    load2(a[0], a[1], at[0] + offset);
+    load2(a[2], a[3], at[1] + offset);
 }
 
 /* PRODUCTS times 8 pixels for SLOTS slots, in f32: each slot's sum is one of its own, added to the others by the
- * multiprocessor. While 8 pixels are multiplied, the next 8 are loaded. */
+ * multiprocessor. While 8 pixels are multiplied, the next 8 are on their way from shared memory: nothing but their
+ * split is between two products. */
 template <int PRODUCTS, int SLOTS>
-__device__ inline void add_step_f32(float (&sum)[3][32], uint32_t patch, const int32_t *rows,
-                                    const int32_t (&offset)[3], uint32_t channels, uint64_t dy)
+__device__ inline void add_step_f32(float (&sum)[3][32], const uint32_t (&at)[2 * PRODUCTS],
+                                    const uint32_t (&offset)[3], uint32_t dy)
 {
     float step[32];
-    uint32_t a[2][4], low[2][4];
-    load_pixels(a[0], patch, rows, offset[0], channels);
+    uint32_t next[4], a[4], low[4];
+    load_pixels(next, at, offset[0]);
 #pragma unroll
-    for (int i = 0; i < SLOTS * PRODUCTS; i++) {
-        const int now = i & 1, next = now ^ 1, v = i / PRODUCTS, j = i % PRODUCTS;
-        const uint64_t pixels = dy + 2 * static_cast<uint64_t>(j);
-#pragma unroll
-        for (int e = 0; e < 4; e++) low[now][e] = low_part(a[now][e]), a[now][e] = high_part(a[now][e]);
-        products_begin();
-        multiply(float(), step, low[now], pixels, j > 0);
-        multiply(float(), step, a[now], pixels + GRADIENT_SIDE * 8, 1);
-        multiply(float(), step, a[now], pixels, 1);
-        products_commit();
-        if (i + 1 < SLOTS * PRODUCTS) {
-            products_wait<1>();
-            pin(a[next]);
-            pin(low[next]);
-            load_pixels(a[next], patch, rows + 8 * ((i + 1) % PRODUCTS), offset[(i + 1) / PRODUCTS], channels);
+    for (int i = 0; i <= SLOTS * PRODUCTS; i++) {
+        const int j = i % PRODUCTS;
+        const uint32_t tile = dy + static_cast<uint32_t>(32 * j);
+        if (i > 0) {
+            products_wait<0>();
+            pin(a);
+            pin(low);
         }
-        if (j + 1 < PRODUCTS) continue;
-        products_wait<0>();
-        pin(step);
-        pin(a[now]);
-        pin(low[now]);
+        if (i > 0 && j == 0) {
+            pin(step);
 #pragma unroll
-        for (int e = 0; e < 32; e++) sum[v][e] += step[e];
+            for (int e = 0; e < 32; e++) sum[i / PRODUCTS - 1][e] += step[e];
+        }
+        if (i == SLOTS * PRODUCTS) break;
+#pragma unroll
+        for (int e = 0; e < 4; e++) low[e] = low_part(next[e]), a[e] = high_part(next[e]);
+        products_begin();
+        multiply(float(), step, low, tile_descriptor(tile), j > 0);
+        multiply(float(), step, a, tile_descriptor(tile + GRADIENT_SIDE * 128), 1);
+        multiply(float(), step, a, tile_descriptor(tile), 1);
+        products_commit();
+        if (i + 1 < SLOTS * PRODUCTS) load_pixels(next, at + 2 * ((i + 1) % PRODUCTS), offset[(i + 1) / PRODUCTS]);
     }
 }
 
 /* In TF32, which is cut far earlier: the sums stay in the tensor cores. */
-template <int SLOTS>
-__device__ inline void add_step_tf32(float (&sum)[3][32], uint32_t patch, const int32_t *rows,
-                                     const int32_t (&offset)[3], uint32_t channels, uint64_t dy, int32_t products)
+template <int PRODUCTS, int SLOTS>
+__device__ inline void add_step_tf32(float (&sum)[3][32], const uint32_t (&at)[2 * PRODUCTS],
+                                     const uint32_t (&offset)[3], uint32_t dy)
 {
-    uint32_t a[SLOTS][4];
-#pragma unroll 1
-    for (int32_t j = 0; j < products; j++) {
-        products_wait<0>();
+    uint32_t next[SLOTS][4], a[SLOTS][4];
+#pragma unroll
+    for (int v = 0; v < SLOTS; v++) load_pixels(next[v], at, offset[v]);
+#pragma unroll
+    for (int j = 0; j < PRODUCTS; j++) {
+        if (j > 0) products_wait<0>();
 #pragma unroll
         for (int v = 0; v < SLOTS; v++) {
             pin(sum[v]);
-            pin(a[v]);
-            load_pixels(a[v], patch, rows + 8 * j, offset[v], channels);
+            if (j > 0) pin(a[v]);
 #pragma unroll
-            for (int e = 0; e < 4; e++) a[v][e] = high_part(a[v][e]);
+            for (int e = 0; e < 4; e++) a[v][e] = high_part(next[v][e]);
         }
         products_begin();
 #pragma unroll
-        for (int v = 0; v < SLOTS; v++) multiply(float(), sum[v], a[v], dy + 2 * static_cast<uint64_t>(j), 1);
+        for (int v = 0; v < SLOTS; v++)
+            multiply(float(), sum[v], a[v], tile_descriptor(dy + static_cast<uint32_t>(32 * j)), 1);
         products_commit();
+        if (j + 1 < PRODUCTS)
+#pragma unroll
+            for (int v = 0; v < SLOTS; v++) load_pixels(next[v], at + 2 * (j + 1), offset[v]);
     }
     products_wait<0>();
 #pragma unroll
-    for (int v = 0; v < SLOTS; v++) pin(sum[v]);
+    for (int v = 0; v < SLOTS; v++) pin(sum[v]), pin(a[v]);
 }
 
-/* 32 pixels, or the 16 that are left. */
-template <int PARTS, int SLOTS>
-__device__ inline void add_step(float (&sum)[3][32], uint32_t patch, const int32_t *rows, const int32_t (&offset)[3],
-                                uint32_t channels, uint64_t dy, bool half)
+template <int PARTS, int PRODUCTS>
+__device__ inline void add_step(float (&sum)[3][32], const int32_t *rows, uint32_t first, const uint32_t (&offset)[3],
+                                int32_t slots, uint32_t dy)
 {
-    if constexpr (PARTS == 1)
-        add_step_tf32<SLOTS>(sum, patch, rows, offset, channels, dy, half ? 2 : 4);
-    else if (half)
-        add_step_f32<2, SLOTS>(sum, patch, rows, offset, channels, dy);
-    else
-        add_step_f32<4, SLOTS>(sum, patch, rows, offset, channels, dy);
+    uint32_t at[2 * PRODUCTS];
+    find_pixels<PRODUCTS>(at, rows, first);
+    if constexpr (PARTS == 1) {
+        if (slots == 3)
+            add_step_tf32<PRODUCTS, 3>(sum, at, offset, dy);
+        else if (slots == 2)
+            add_step_tf32<PRODUCTS, 2>(sum, at, offset, dy);
+        else if (slots == 1)
+            add_step_tf32<PRODUCTS, 1>(sum, at, offset, dy);
+    } else {
+        if (slots == 3)
+            add_step_f32<PRODUCTS, 3>(sum, at, offset, dy);
+        else if (slots == 2)
+            add_step_f32<PRODUCTS, 2>(sum, at, offset, dy);
+        else if (slots == 1)
+            add_step_f32<PRODUCTS, 1>(sum, at, offset, dy);
+    }
 }
 
 template <int PARTS, bool CLUSTERS>
@@ -218,8 +252,11 @@ __device__ inline void multiply_units(const cutensor_gradient &g, const block_of
     for (int32_t u = b.first; u < b.last;) {
         const int32_t tile = CLUSTERS ? b.tile : divided(u, g.by_chunks);
         const int32_t end = CLUSTERS ? b.last : min(b.last, (tile + 1) * g.chunks);
-        int32_t offset[3];
-        const int32_t slots = find_slots(g, tile, l.warpgroup, offset);
+        int32_t behind[3];
+        const int32_t slots = find_slots(g, tile, l.warpgroup, behind);
+        uint32_t offset[3];
+#pragma unroll
+        for (int v = 0; v < 3; v++) offset[v] = static_cast<uint32_t>(behind[v] * GRADIENT_F32_ROW);
         float sum[3][32];
 #pragma unroll
         for (int v = 0; v < 3; v++)
@@ -228,19 +265,16 @@ __device__ inline void multiply_units(const cutensor_gradient &g, const block_of
         for (; u < end; u = next_unit<CLUSTERS>(g, u)) {
             const unit_place unit = unit_at<CLUSTERS>(g, b, u);
             barrier_wait(b.patch_full + 8 * patch.at, patch.parity);
-            const uint32_t from = b.patches + static_cast<uint32_t>(patch.at * g.patch_bytes);
+            const uint32_t from = b.patches + static_cast<uint32_t>(patch.at * g.patch_bytes) + l.channels;
             const int32_t *rows = at_address<int32_t>(b.rows) + patch.at * sizes<float>::CHUNK_MOST + (l.lane & 3);
             for (int32_t pixel = unit.pixel; pixel < unit.end; pixel += 32, rows += 32) {
                 barrier_wait(b.step_full + 8 * step.at, step.parity);
-                const uint64_t dy =
-                    tile_descriptor(b.steps + static_cast<uint32_t>(step.at * GRADIENT_SIDE * 128 * PARTS));
-                const bool half = unit.end - pixel <= 16;
-                if (slots == 3)
-                    add_step<PARTS, 3>(sum, from, rows, offset, l.channels, dy, half);
-                else if (slots == 2)
-                    add_step<PARTS, 2>(sum, from, rows, offset, l.channels, dy, half);
-                else if (slots == 1)
-                    add_step<PARTS, 1>(sum, from, rows, offset, l.channels, dy, half);
+                const uint32_t dy =
+                    b.steps + static_cast<uint32_t>(same_in_warp(step.at) * GRADIENT_SIDE * 128 * PARTS);
+                if (unit.end - pixel <= 16) /* what is left */
+                    add_step<PARTS, 2>(sum, rows, from, offset, slots, dy);
+                else
+                    add_step<PARTS, 4>(sum, rows, from, offset, slots, dy);
                 __syncwarp();
                 if (l.lane == 0) barrier_arrive(b.step_free + 8 * step.at);
                 step.next(g.steps);
@@ -268,7 +302,7 @@ __global__ void __launch_bounds__(GRADIENT_THREADS, 1)
     } else {
         REGISTERS_LESS(32);
         if (thread < 64)
-            load_dy<PARTS, CLUSTERS>(g, b, static_cast<const float *>(o.dy), thread & 32);
+            load_dy<PARTS, CLUSTERS>(g, b, static_cast<const float *>(o.dy), o.bias, thread & 32);
         else
             load_x<float, CLUSTERS>(g, b, static_cast<const float *>(o.x), thread - 64);
         end_loading<CLUSTERS>();
@@ -277,12 +311,12 @@ __global__ void __launch_bounds__(GRADIENT_THREADS, 1)
 
 } // namespace
 
-cnn_status cutensor_gradient_run(cuda_context *c, const cutensor_plan *p, const void *x, const void *dy, void *partials,
-                                 cnn_error *err)
+cnn_status cutensor_gradient_run(cuda_context *c, const cutensor_plan *p, const cutensor_gradients *of, cnn_error *err)
 {
     const cuda_shape shape = gradient_shape("weight_gradient", p);
-    const gradient_operands o = {x, dy, static_cast<float *>(partials)};
-    if (cuda_has_half(p->bias.t.dtype)) return cutensor_gradient_half_run(c, p, x, dy, partials, err);
+    float *bias = p->gradient.bias_at > 0 && of->db ? of->partials + p->gradient.bias_at : nullptr;
+    const gradient_operands o = {of->x, of->dy, of->partials, bias};
+    if (cuda_has_half(p->bias.t.dtype)) return cutensor_gradient_half_run(c, p, of->x, of->dy, of->partials, err);
     const bool clusters = p->gradient.cluster > 1;
     if (p->gradient.parts == 1)
         return clusters ? cuda_launch(c, shape, err, weight_gradient<1, true>, p->gradient, o)

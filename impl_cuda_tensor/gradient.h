@@ -16,12 +16,17 @@ enum {
     GRADIENT_LAG = 3,       /* tiles of dy that are loaded before the first of them is handed on */
     GRADIENT_THREADS = 512, /* three warpgroups that multiply, two warps that load dy, two that load x */
     CLUSTER_MOST = 8,
+    GRADIENT_F32_ROW = GRADIENT_SIDE * 4 + 32, /* bytes from one row of a patch to the next one */
     GRADIENT_SEGMENT = GRADIENT_SLOTS * GRADIENT_SIDE * GRADIENT_SIDE /* numbers of a block's sums */
 };
 
 /* From its first 1024: tiles of dy, patches, the table of a patch's pixels, those of the pixels' rows, barriers.
  * `bytes`: of a number. */
 static inline int32_t gradient_step_bytes(int32_t parts) { return GRADIENT_SIDE * 128 * parts; }
+static inline int32_t gradient_row_bytes(int32_t bytes)
+{
+    return bytes == 4 ? (int32_t)GRADIENT_F32_ROW : GRADIENT_SIDE * bytes;
+}
 static inline int32_t gradient_fixed_bytes(int32_t bytes)
 {
     return 1024 + GRADIENT_ROWS * 4 + GRADIENT_PATCHES * (GRADIENT_CHUNK_BYTES / bytes) * 4 +

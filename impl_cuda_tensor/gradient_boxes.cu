@@ -291,13 +291,15 @@ cnn_status cutensor_product_run(cuda_context *c, const cutensor_product *g, cons
     const int32_t count = g->m * g->n;
     const bool alone = g->splits == 1 && !o->add, sums_bias = o->db != nullptr;
     float *bias_partials = o->partials + static_cast<size_t>(g->splits) * static_cast<size_t>(count);
-    float *db = alone ? o->db : bias_partials;
-    const product_operands p = {g->a_is_x ? o->x : o->dy, g->a_is_x ? o->dy : o->x, alone ? o->dw : o->partials,
-                                sums_bias ? db : nullptr};
+    float *dw_out = static_cast<float *>(o->dw), *db_out = static_cast<float *>(o->db);
+    const product_operands p = {g->a_is_x ? o->x : o->dy, g->a_is_x ? o->dy : o->x, alone ? dw_out : o->partials,
+                                !sums_bias ? nullptr
+                                : alone    ? db_out
+                                           : bias_partials};
     const cnn_status status = g->source == CUTENSOR_ROWS ? launch_product<CUTENSOR_ROWS>(c, *g, p, err)
                                                          : launch_product<CUTENSOR_PLANES>(c, *g, p, err);
     if (status != CNN_OK || alone) return status;
-    const split_sums<float> dw = {o->partials, o->dw, count, count}, none = {};
-    const split_sums<float> bias = {bias_partials, o->db, g->a_is_x ? g->n : g->m, g->bias_row};
+    const split_sums<float> dw = {o->partials, dw_out, count, count}, none = {};
+    const split_sums<float> bias = {bias_partials, db_out, g->a_is_x ? g->n : g->m, g->bias_row};
     return run_splits(c, dw, sums_bias ? bias : none, g->splits, o->add, err);
 }

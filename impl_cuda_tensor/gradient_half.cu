@@ -182,7 +182,7 @@ __device__ inline void add_unit(const cutensor_gradient &g, const block_of &b, f
     for (int32_t pixel = unit.pixel; pixel < unit.end; pixel += STEP_PIXELS, row += STEP_PIXELS) {
         const int32_t rows[4] = {row[0], row[16], row[32], row[48]};
         barrier_wait(b.step_full + 8 * step.at, step.parity);
-        const uint64_t dy = tile_descriptor(b.steps + static_cast<uint32_t>(step.at * STEP_BYTES));
+        const uint64_t dy = tile_descriptor(b.steps + static_cast<uint32_t>(same_in_warp(step.at) * STEP_BYTES));
         if (slots == 3)
             add_step<T, ROWS, 3>(sum, patch, rows, offset, l.place, dy);
         else if (slots == 2)
@@ -264,7 +264,7 @@ cnn_status cutensor_gradient_half_run(cuda_context *c, const cutensor_plan *p, c
                                       void *partials, cnn_error *err)
 {
     if (p->gradient.strip) return cutensor_gradient_strip_run(c, p, x, dy, partials, err);
-    const gradient_operands o = {x, dy, static_cast<float *>(partials)};
+    const gradient_operands o = {x, dy, static_cast<float *>(partials), nullptr};
     const cnn_dtype dtype = p->bias.t.dtype;
     return dtype == CNN_F16 || dtype == CNN_F16_F16_F32 ? launch<__half>(c, p, o, err)
                                                         : launch<__nv_bfloat16>(c, p, o, err);

@@ -9,7 +9,7 @@ namespace
 
 struct gradient_operands {
     const void *x, *dy;
-    float *partials;
+    float *partials, *bias; /* bias: may be NULL */
 };
 
 /* What all of a block's threads know. */
@@ -19,11 +19,13 @@ struct block_of {
     int32_t tile;
 };
 
-/* Numbers of T: rows of 64 channels in a patch have so many places of 16 bytes, a step so many pixels. */
+/* Numbers of T: rows of 64 channels in a patch have so many places of 16 bytes, a step so many pixels; a row begins so
+ * many bytes behind the last. */
 template <typename T> struct sizes {
     enum : int32_t {
         BYTES = static_cast<int32_t>(sizeof(T)),
         PLACES = 4 * BYTES,
+        ROW = BYTES == 4 ? GRADIENT_F32_ROW : GRADIENT_SIDE * BYTES,
         STEP_PIXELS = CUTENSOR_ROW_BYTES / BYTES,
         CHUNK_MOST = GRADIENT_CHUNK_BYTES / BYTES
     };
@@ -80,12 +82,10 @@ template <bool CLUSTERS> __device__ inline unit_place unit_at(const cutensor_gra
     return {tile, pixel, min(pixel + g.chunk, g.pixels)};
 }
 
-/* ---- Two warps that load x: rows of 64 channels, places of 16 bytes; of 16 places, place c of row r stands at
- * c ^ 2*(r%4), of 8 at c ^ r%8. */
-template <typename T> __device__ inline uint32_t turn_of(uint32_t row)
-{
-    return sizes<T>::PLACES == 16 ? (row & 3) << 1 : row & 7;
-}
+/* ---- Two warps that load x: rows of 64 channels, places of 16 bytes. Rows of 16 places are further apart than they
+ * are long, so that four neighbours' same channels are in different banks; of 8 places, place c of row r stands at
+ * c ^ r%8. */
+template <typename T> __device__ inline uint32_t turn_of(uint32_t row) { return sizes<T>::PLACES == 16 ? 0 : row & 7; }
 
 /* Of each row of the patch, the place where its 64 channels begin; -1: zeros. Returns how many rows. */
 template <typename T>
@@ -127,8 +127,9 @@ __device__ inline void load_rows(const cutensor_input &in, const int32_t *table,
     constexpr int32_t PLACES = sizes<T>::PLACES, ROWS = 64 / PLACES; /* rows at a time: turn_of() is the same */
     const int32_t place = thread % PLACES, first = thread / PLACES;
     const uint32_t turn = turn_of<T>(static_cast<uint32_t>(first));
-    uint32_t to = patch + static_cast<uint32_t>(first * PLACES * 16) + ((static_cast<uint32_t>(place) ^ turn) << 4);
-    for (int32_t r = first; r < count; r += 8 * ROWS, to += 8192) {
+    constexpr uint32_t APART = static_cast<uint32_t>(ROWS * sizes<T>::ROW);
+    uint32_t to = patch + static_cast<uint32_t>(first * sizes<T>::ROW) + ((static_cast<uint32_t>(place) ^ turn) << 4);
+    for (int32_t r = first; r < count; r += 8 * ROWS, to += 8 * APART) {
         int32_t at[8];
 #pragma unroll
         for (int e = 0; e < 8; e++) at[e] = r + ROWS * e < count ? table[r + ROWS * e] : -2;
@@ -136,7 +137,7 @@ __device__ inline void load_rows(const cutensor_input &in, const int32_t *table,
         for (int e = 0; e < 8; e++) {
             const bool there = at[e] >= 0 && at[e] + place < in.all;
             if (at[e] != -2)
-                copy16(to + static_cast<uint32_t>(e * 1024),
+                copy16(to + static_cast<uint32_t>(e) * APART,
                        reinterpret_cast<const char *>(x) + 16 * static_cast<size_t>(there ? at[e] + place : 0),
                        there ? 16 : 0);
         }
@@ -151,12 +152,11 @@ __device__ inline void load_rows_singly(const cutensor_input &in, const int32_t 
     for (int32_t r = (thread >> 5) * 8 + (lane & 7); r < count; r += 16) {
         const int32_t at = table[r];
         int64_t from = at < 0 ? in.all : at + static_cast<int64_t>(deep) * in.channel;
-        const uint32_t row = patch + static_cast<uint32_t>(r * 256 + deep * 4);
-        const uint32_t turn = turn_of<float>(static_cast<uint32_t>(r)) << 4;
+        const uint32_t row = patch + static_cast<uint32_t>(r * sizes<float>::ROW + deep * 4);
 #pragma unroll
         for (int32_t q = 0; q < 16; q++, from += 4 * static_cast<int64_t>(in.channel)) {
             const bool there = from < in.all;
-            copy4(row + ((static_cast<uint32_t>(q) << 4) ^ turn), x + (there ? from : 0), there ? 4 : 0);
+            copy4(row + (static_cast<uint32_t>(q) << 4), x + (there ? from : 0), there ? 4 : 0);
         }
     }
 }

@@ -78,7 +78,7 @@ __device__ inline void multiply_tiles(const cutensor_matrix &g, const block_of &
         float sum[COLUMNS / 2];
         uint32_t before = 0;
         for (int32_t step = at.first; step < at.last; step++) {
-            const uint32_t from = b.steps + ring.at * STEP_BYTES<HIGH, WIDE>;
+            const uint32_t from = b.steps + same_in_warp(ring.at) * STEP_BYTES<HIGH, WIDE>;
             barrier_wait(b.full + 8 * ring.at, ring.parity);
             multiply_step<T, DIR>(sum, from + a, from + w, step > at.first);
             products_wait<1>();

@@ -480,7 +480,7 @@ static cnn_status plan_forward(const cuda_context *c, const cnn_request *r, cons
 static bool fit_rows(int64_t rows, int64_t room, cutensor_gradient *g)
 {
     const int32_t number = g->half ? 2 : 4;
-    const int64_t bytes = ceil_div(rows * GRADIENT_SIDE * number, 1024) * 1024;
+    const int64_t bytes = ceil_div(rows * gradient_row_bytes(number), 1024) * 1024;
     for (int64_t steps = GRADIENT_STEPS; rows <= GRADIENT_ROWS && steps >= GRADIENT_STEPS_LEAST; steps--) {
         const int64_t patches = (room - gradient_fixed_bytes(number) - steps * gradient_step_bytes(g->parts)) / bytes;
         if (patches < 2) continue;
@@ -640,7 +640,10 @@ static cnn_status plan_gradient(const cuda_context *c, const cnn_request *r, con
     m->blocks = g->blocks;
     m->shared_bytes = gradient_fixed_bytes(number_bytes(d)) + g->room;
     const size_t segments = (size_t)(g->cluster > 1 ? g->blocks / g->cluster : g->blocks + g->tiles);
-    m->partials_at = area(m, segments * GRADIENT_SEGMENT * sizeof(float));
+    const bool sums_bias = d->bias && !g->half;
+    const size_t bias = sums_bias ? (g->cluster > 1 ? (size_t)g->blocks : segments) * GRADIENT_SIDE : 0;
+    if (sums_bias) g->bias_at = (int64_t)(segments * GRADIENT_SEGMENT);
+    m->partials_at = area(m, (segments * GRADIENT_SEGMENT + bias) * sizeof(float));
     return CNN_OK;
 }
 

@@ -70,6 +70,12 @@ __device__ inline size_t segment_of(int32_t rank, int32_t tile)
     return static_cast<size_t>(rank + tile) * GRADIENT_SEGMENT;
 }
 
+/* ... and its sums of dy, which the blocks of a cluster leave one by one: of which 64 numbers. */
+__device__ inline size_t bias_segment_of(const cutensor_gradient &g, int32_t rank, int32_t tile)
+{
+    return static_cast<size_t>(g.cluster > 1 ? rank : rank + tile);
+}
+
 /* Those of all blocks, or clusters, that have summed for a tile are neighbours. */
 struct segments {
     int32_t first, count;
@@ -79,6 +85,12 @@ __device__ inline segments segments_of(const cutensor_gradient &g, int32_t tile)
     if (g.cluster > 1 || g.strip) return {tile * g.share, g.share};
     const int32_t first = rank_of_unit(g, tile * g.chunks), last = rank_of_unit(g, (tile + 1) * g.chunks - 1);
     return {first + tile, last - first + 1};
+}
+__device__ inline segments bias_segments_of(const cutensor_gradient &g, int32_t tile)
+{
+    const int32_t blocks = g.share * g.cluster;
+    if (g.cluster > 1) return {tile * blocks, blocks};
+    return segments_of(g, tile);
 }
 
 } // namespace

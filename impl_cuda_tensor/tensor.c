@@ -123,6 +123,12 @@ static cnn_status run_weights(cuda_context *c, const cnn_plan *plan, const cnn_w
         return cutensor_few_weights_run(c, &few, plan->problem.u.type.dtype, args->x, args->dy, args->dw, err);
     }
     char *partials = (char *)args->workspace + m->partials_at;
+    const cutensor_gradients o = {.x = args->x,
+                                  .dy = args->dy,
+                                  .partials = (float *)partials,
+                                  .dw = args->dw,
+                                  .db = args->db,
+                                  .add = args->beta != 0};
     if (m->is_matrix) {
         cutensor_matrix matrix = m->matrix;
         const cutensor_matrices matrices = {
@@ -130,24 +136,17 @@ static cnn_status run_weights(cuda_context *c, const cnn_plan *plan, const cnn_w
         matrix.add = args->beta != 0;
         return cutensor_matrix_run(c, &matrix, plan->problem.u.type.dtype, &matrices, err);
     }
-    if (m->is_product) {
-        const cutensor_gradients o = {.x = args->x,
-                                      .dy = args->dy,
-                                      .partials = (float *)partials,
-                                      .dw = args->dw,
-                                      .db = args->db,
-                                      .add = args->beta != 0};
-        return cutensor_product_run(c, &m->product, &o, err);
-    }
-    const cnn_status status = cutensor_gradient_run(c, m, args->x, args->dy, partials, err);
-    return status == CNN_OK ? cutensor_sum_run(c, m, partials, args->dw, flip, args->beta != 0, err) : status;
+    if (m->is_product) return cutensor_product_run(c, &m->product, &o, err);
+    const cnn_status status = cutensor_gradient_run(c, m, &o, err);
+    return status == CNN_OK ? cutensor_sum_run(c, m, &o, flip, err) : status;
 }
 
 static cnn_status run_gradient(cuda_context *c, const cnn_plan *plan, const cnn_weighted_args *args, cnn_error *err)
 {
     const cutensor_plan *m = plan->state;
     const cnn_status status = run_weights(c, plan, args, err);
-    if (status != CNN_OK || !args->db || m->is_product) return status;
+    const bool done = m->is_product || m->gradient.bias_at > 0;
+    if (status != CNN_OK || !args->db || done) return status;
     cuda_bias bias = m->bias;
     bias.knobs = plan->knobs;
     return cuda_bias_gradient(c, &bias, args->dy, args->db, args->beta, err);

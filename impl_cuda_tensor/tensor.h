@@ -104,6 +104,7 @@ typedef struct cutensor_gradient {
     int32_t cluster, share;
     int32_t room; /* bytes of tiles of dy and patches, later of a block's sums */
     int32_t parts, steps, patches, patch_bytes;
+    int64_t bias_at; /* where in the blocks' sums those of dy begin, 64 a block and tile; 0: nothing sums dy here */
     /* As a strip (gradient_strip.cu): all lines are dealt out to a tile's blocks, `chunk` of them at a time, whose
      * positions of dy, and zeros behind them up to a multiple of 16, have dy_rows in a patch, before those of x. */
     int32_t strip, lines, dy_rows, zero_lines;
@@ -218,12 +219,14 @@ typedef struct cutensor_matrices {
 } cutensor_matrices;
 cnn_status cutensor_matrix_run(cuda_context *, const cutensor_matrix *, cnn_dtype, const cutensor_matrices *,
                                cnn_error *);
-/* `partials` have room for `splits` times dw, and behind them bias_row; db may be NULL. */
+/* db may be NULL; `add`: BWD_W's beta. */
 typedef struct cutensor_gradients {
     const void *x, *dy;
-    float *partials, *dw, *db;
+    float *partials;
+    void *dw, *db;
     bool add;
 } cutensor_gradients;
+/* `partials` have room for `splits` times dw, and behind them bias_row. */
 cnn_status cutensor_product_run(cuda_context *, const cutensor_product *, const cutensor_gradients *, cnn_error *);
 /* tensor_map.cu: whether the driver makes maps of tensors. */
 bool cutensor_can_map(void);
@@ -242,15 +245,14 @@ cnn_status cutensor_forward_run(cuda_context *, const cutensor_plan *, const cut
 cnn_status cutensor_forward_half_run(cuda_context *, const cutensor_plan *, const cutensor_operands *, cnn_error *);
 cnn_status cutensor_forward_boxes_run(cuda_context *, const cutensor_plan *, const cutensor_operands *, cnn_error *);
 cnn_status cutensor_forward_strip_run(cuda_context *, const cutensor_plan *, const cutensor_operands *, cnn_error *);
-cnn_status cutensor_gradient_run(cuda_context *, const cutensor_plan *, const void *x, const void *dy, void *partials,
-                                 cnn_error *);
+cnn_status cutensor_gradient_run(cuda_context *, const cutensor_plan *, const cutensor_gradients *, cnn_error *);
 cnn_status cutensor_gradient_half_run(cuda_context *, const cutensor_plan *, const void *x, const void *dy,
                                       void *partials, cnn_error *);
 cnn_status cutensor_gradient_strip_run(cuda_context *, const cutensor_plan *, const void *x, const void *dy,
                                        void *partials, cnn_error *);
-/* The blocks' sums as dw, in a fixed order; `reversed`: tap t at taps-1-t. */
-cnn_status cutensor_sum_run(cuda_context *, const cutensor_plan *, const void *partials, void *dw, bool reversed,
-                            bool add, cnn_error *);
+/* The blocks' sums as dw, and as db where the plan has a bias_at, in a fixed order; `reversed`: tap t at taps-1-t. */
+cnn_status cutensor_sum_run(cuda_context *, const cutensor_plan *, const cutensor_gradients *, bool reversed,
+                            cnn_error *);
 
 #ifdef __cplusplus
 }
