@@ -245,7 +245,7 @@ __device__ inline void add_step(float (&sum)[3][32], const int32_t *rows, uint32
 }
 
 template <int PARTS, bool CLUSTERS>
-__device__ inline void multiply_units(const cutensor_gradient &g, const block_of &b, float *partials)
+__device__ inline void multiply_units(const cutensor_gradient &g, const block_of &b, const gradient_operands &o)
 {
     const lane_place l = lane_of(static_cast<int32_t>(threadIdx.x));
     ring_place step = {0, 0}, patch = {0, 0};
@@ -284,10 +284,10 @@ __device__ inline void multiply_units(const cutensor_gradient &g, const block_of
             patch.next(g.patches);
         }
         if constexpr (CLUSTERS) barrier_of(2, GRADIENT_THREADS - 128); /* all have read what the sums overwrite */
-        put_sums(CLUSTERS ? at_address<float>(b.steps) : partials + segment_of(b.rank, tile), sum, slots, l.warpgroup,
+        put_sums(CLUSTERS ? at_address<float>(b.steps) : o.partials + segment_of(b.rank, tile), sum, slots, l.warpgroup,
                  static_cast<int32_t>(threadIdx.x & 127));
     }
-    end_multiplying<CLUSTERS>(g, b, partials);
+    end_multiplying<CLUSTERS>(g, b, o);
 }
 
 template <int PARTS, bool CLUSTERS>
@@ -298,7 +298,7 @@ __global__ void __launch_bounds__(GRADIENT_THREADS, 1)
     const int32_t thread = static_cast<int32_t>(threadIdx.x) - 384;
     if (thread < 0) {
         REGISTERS_MORE(160);
-        multiply_units<PARTS, CLUSTERS>(g, b, o.partials);
+        multiply_units<PARTS, CLUSTERS>(g, b, o);
     } else {
         REGISTERS_LESS(32);
         if (thread < 64)
@@ -311,11 +311,14 @@ __global__ void __launch_bounds__(GRADIENT_THREADS, 1)
 
 } // namespace
 
-cnn_status cutensor_gradient_run(cuda_context *c, const cutensor_plan *p, const cutensor_gradients *of, cnn_error *err)
+cnn_status cutensor_gradient_run(cuda_context *c, const cutensor_plan *p, const cutensor_gradients *of, bool reversed,
+                                 cnn_error *err)
 {
     const cuda_shape shape = gradient_shape("weight_gradient", p);
-    float *bias = p->gradient.bias_at > 0 && of->db ? of->partials + p->gradient.bias_at : nullptr;
-    const gradient_operands o = {of->x, of->dy, of->partials, bias};
+    float *bias = p->gradient.sums_bias && of->db ? of->partials + p->gradient.bias_at : nullptr;
+    const gradient_operands o = {
+        of->x,    of->dy, of->partials, bias, static_cast<float *>(of->dw), static_cast<float *>(of->db),
+        reversed, of->add};
     if (cuda_has_half(p->bias.t.dtype)) return cutensor_gradient_half_run(c, p, of->x, of->dy, of->partials, err);
     const bool clusters = p->gradient.cluster > 1;
     if (p->gradient.parts == 1)

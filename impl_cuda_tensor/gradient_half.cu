@@ -196,7 +196,7 @@ __device__ inline void add_unit(const cutensor_gradient &g, const block_of &b, f
 }
 
 template <typename T, bool ROWS, bool CLUSTERS>
-__device__ inline void multiply_units(const cutensor_gradient &g, const block_of &b, float *partials)
+__device__ inline void multiply_units(const cutensor_gradient &g, const block_of &b, const gradient_operands &o)
 {
     const lane_place l = lane_of(static_cast<int32_t>(threadIdx.x));
     ring_place step = {0, 0}, patch = {0, 0};
@@ -220,10 +220,10 @@ __device__ inline void multiply_units(const cutensor_gradient &g, const block_of
             patch.next(g.patches);
         }
         if constexpr (CLUSTERS) barrier_of(2, GRADIENT_THREADS - 128); /* all have read what the sums overwrite */
-        put_sums(CLUSTERS ? at_address<float>(b.steps) : partials + segment_of(b.rank, tile), sum, slots, l.warpgroup,
+        put_sums(CLUSTERS ? at_address<float>(b.steps) : o.partials + segment_of(b.rank, tile), sum, slots, l.warpgroup,
                  static_cast<int32_t>(threadIdx.x & 127));
     }
-    end_multiplying<CLUSTERS>(g, b, partials);
+    end_multiplying<CLUSTERS>(g, b, o);
 }
 
 template <typename T, bool ROWS, bool CLUSTERS>
@@ -234,7 +234,7 @@ __global__ void __launch_bounds__(GRADIENT_THREADS, 1)
     const int32_t thread = static_cast<int32_t>(threadIdx.x) - 384;
     if (thread < 0) {
         REGISTERS_MORE(160);
-        multiply_units<T, ROWS, CLUSTERS>(g, b, o.partials);
+        multiply_units<T, ROWS, CLUSTERS>(g, b, o);
     } else {
         REGISTERS_LESS(32);
         if (thread < 64)
@@ -264,7 +264,7 @@ cnn_status cutensor_gradient_half_run(cuda_context *c, const cutensor_plan *p, c
                                       void *partials, cnn_error *err)
 {
     if (p->gradient.strip) return cutensor_gradient_strip_run(c, p, x, dy, partials, err);
-    const gradient_operands o = {x, dy, static_cast<float *>(partials), nullptr};
+    const gradient_operands o = {x, dy, static_cast<float *>(partials), nullptr, nullptr, nullptr, false, false};
     const cnn_dtype dtype = p->bias.t.dtype;
     return dtype == CNN_F16 || dtype == CNN_F16_F16_F32 ? launch<__half>(c, p, o, err)
                                                         : launch<__nv_bfloat16>(c, p, o, err);

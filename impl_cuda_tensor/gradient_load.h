@@ -7,9 +7,13 @@
 namespace
 {
 
+/* bias: sums of dy for the bias's gradient; may be NULL, as db. Of a plan whose clusters have whole tiles: dw and db
+ * themselves, and how they are stored. */
 struct gradient_operands {
     const void *x, *dy;
-    float *partials, *bias; /* bias: may be NULL */
+    float *partials, *bias;
+    float *dw, *db;
+    bool reversed, add;
 };
 
 /* What all of a block's threads know. */
@@ -232,6 +236,19 @@ __device__ inline void put_sums(float *partials, const float (&sum)[3][32], int3
     }
 }
 
+/* Four of a cluster's sums, at the same place of all its blocks' shared memory, added up in their order. */
+__device__ inline float4 sum_of_blocks(const cutensor_gradient &g, uint32_t at)
+{
+    float4 v[CLUSTER_MOST], sum = {0, 0, 0, 0};
+#pragma unroll
+    for (int32_t rank = 0; rank < CLUSTER_MOST; rank++)
+        v[rank] = rank < g.cluster ? load_of_block(at, rank) : float4{0, 0, 0, 0};
+#pragma unroll
+    for (int32_t rank = 0; rank < CLUSTER_MOST; rank++)
+        sum.x += v[rank].x, sum.y += v[rank].y, sum.z += v[rank].z, sum.w += v[rank].w;
+    return sum;
+}
+
 /* Of a cluster's sums, this block's part: added up over its blocks, in their order. */
 __device__ inline void add_blocks(const cutensor_gradient &g, const block_of &b, float *partials)
 {
@@ -239,16 +256,39 @@ __device__ inline void add_blocks(const cutensor_gradient &g, const block_of &b,
     const int32_t first = (b.rank - cluster * g.cluster) * count;
     float4 *to = reinterpret_cast<float4 *>(partials) + static_cast<size_t>(cluster) * (GRADIENT_SEGMENT / 4) + first;
     for (int32_t i = static_cast<int32_t>(threadIdx.x); i < count; i += GRADIENT_THREADS - 128) {
-        const uint32_t at = b.steps + static_cast<uint32_t>(first + i) * 16;
-        float4 v[CLUSTER_MOST], sum = {0, 0, 0, 0};
-#pragma unroll
-        for (int32_t rank = 0; rank < CLUSTER_MOST; rank++)
-            v[rank] = rank < g.cluster ? load_of_block(at, rank) : float4{0, 0, 0, 0};
-#pragma unroll
-        for (int32_t rank = 0; rank < CLUSTER_MOST; rank++)
-            sum.x += v[rank].x, sum.y += v[rank].y, sum.z += v[rank].z, sum.w += v[rank].w;
-        __stcg(to + i, sum);
+        __stcg(to + i, sum_of_blocks(g, b.steps + static_cast<uint32_t>(first + i) * 16));
     }
+}
+
+/* Where the cluster has all of a tile's pixels: this block's part is some of the output channels, added up over the
+ * blocks, in their order, and written as dw from shared memory, behind the block's own sums. */
+__device__ inline void write_tile(const cutensor_gradient &g, const block_of &b, const gradient_operands &o)
+{
+    const tile_place at = tile_at(g, b.tile);
+    const int32_t slots = slots_of(g, at), eights = 8 / g.cluster, rank = b.rank % g.cluster, first = rank * eights;
+    const int32_t thread = static_cast<int32_t>(threadIdx.x), threads = GRADIENT_THREADS - 128;
+    const uint32_t kept = b.steps + GRADIENT_SEGMENT * 4;
+    for (int32_t i = thread; i < slots * eights * 128; i += threads) {
+        const int32_t slot = i / (eights * 128), rest = i - slot * eights * 128;
+        const float4 sum = sum_of_blocks(g, b.steps + static_cast<uint32_t>((slot * 8 + first) * 128 + rest) * 16);
+        at_address<float4>(kept)[i] = sum;
+    }
+    barrier_of(2, threads);
+    for (int32_t i = thread; i < 8 * eights * GRADIENT_SIDE * slots; i += threads) {
+        const int32_t s = i % slots, c = i / slots % GRADIENT_SIDE, k = i / slots / GRADIENT_SIDE;
+        const slot_place slot = slot_at(g, at, s);
+        const int32_t channel = at.k + 8 * first + k, in = slot.c + c;
+        if (in >= g.group_ic || channel >= g.group_oc) continue;
+        const int32_t place = (s * eights + k / 8) * 512 + index_of(g, k & 7, c);
+        cuda_put(o.dw + place_of_weight(g, at.group, channel, in, slot.tap, o.reversed), at_address<float>(kept)[place],
+                 o.add);
+    }
+    const int32_t channel = at.k + 8 * first + thread;
+    if (o.bias == nullptr || at.slots != 0 || thread >= 8 * eights || channel >= g.group_oc) return;
+    float sum = 0;
+    for (int32_t i = 0; i < g.cluster; i++)
+        sum += __ldcg(o.bias + (b.rank - rank + i) * GRADIENT_SIDE + 8 * first + thread);
+    cuda_put(o.db + at.group * g.group_oc + channel, sum, o.add);
 }
 
 /* How far behind a pixel's row those of this warpgroup's slots are; returns how many it has. */
@@ -266,12 +306,15 @@ __device__ inline int32_t find_slots(const cutensor_gradient &g, int32_t tile, i
 }
 
 template <bool CLUSTERS>
-__device__ inline void end_multiplying(const cutensor_gradient &g, const block_of &b, float *partials)
+__device__ inline void end_multiplying(const cutensor_gradient &g, const block_of &b, const gradient_operands &o)
 {
     next_may_start();
     if constexpr (CLUSTERS) {
         cluster_barrier();
-        add_blocks(g, b, partials);
+        if (g.whole)
+            write_tile(g, b, o);
+        else
+            add_blocks(g, b, o.partials);
         cluster_barrier(); /* the others have read this block's */
     }
 }

@@ -492,18 +492,20 @@ static bool fit_rows(int64_t rows, int64_t room, cutensor_gradient *g)
     return false;
 }
 
-/* Whether blocks are clusters. By the problem: pairs, which keep most of the device busy; for f32 in two parts, whose
- * work divides less evenly among them, those that have a tile for themselves. Measured on an H100, in microseconds,
- * six layers in bf16, without and by pairs: 38 35, 35 34, 40 40, 57 51, 59 55, 56 59; the first and the fifth, which
- * have one tile, by eights: 39, 61. */
+/* Whether blocks are clusters. By the problem, if they keep most of the device busy: of f32 the largest that have a
+ * tile for themselves, whose dw no other kernel needs to add up; else pairs. Measured in microseconds, without and by
+ * pairs: on an H100, six layers in bf16, 38 35, 35 34, 40 40, 57 51, 59 55, 56 59; the first and the fifth, which have
+ * one tile, by eights: 39, 61. On an H200, layers of 128 and 256 channels, f32 93 92, 91 89, TF32 60 60, 63 60; of 512,
+ * by pairs that have a tile, 111 91 and 78 65; by fours, which share one, f32 102 and 145. */
 static void choose_cluster(const cuda_context *c, int64_t wish, int64_t count, cutensor_gradient *g)
 {
     const int64_t sms = c->properties.multiProcessorCount, sixteens = ceil_div(g->pixels, 16);
     g->cluster = 1;
-    for (int32_t size = wish == 0 ? 2 : CLUSTER_MOST; size > 1; size /= 2) {
+    for (int32_t size = CLUSTER_MOST; size > 1; size /= 2) {
         const int64_t share = cuda_clusters(c, size) / count, blocks = count * share * size;
+        const bool whole = share == 1 && !g->half;
         if (share == 0 || share * size > sixteens) continue;
-        if (wish == 0 ? blocks * 20 < 17 * sms || (g->parts == 2 && share > 1) : size > wish) continue;
+        if (wish == 0 ? blocks * 20 < 17 * sms || (size > 2 && !whole) : size > wish) continue;
         g->cluster = size;
         g->share = (int32_t)share;
         g->blocks = (int32_t)blocks;
@@ -532,16 +534,12 @@ static double patch_cost(const cutensor_gradient *g, int64_t count, int64_t sms,
 }
 
 /* One patch for nine taps: of f32 the most pixels that fit, of 16 bits as many as busy the device best. */
-static bool fit_patch(const cuda_context *c, const int64_t *knobs, int64_t groups, int64_t room, cutensor_gradient *g)
+static bool fit_chunk(const cuda_context *c, int64_t wish, int64_t count, int64_t room, cutensor_gradient *g)
 {
     static const int32_t chunks[] = {256, 192, 128, 112, 96, 64, 32};
-    const int64_t wish = knobs[CUTENSOR_KNOB_CHUNK], most = GRADIENT_CHUNK_BYTES / (g->half ? 2 : 4);
+    const int64_t most = GRADIENT_CHUNK_BYTES / (g->half ? 2 : 4);
     cutensor_gradient best = {.chunk = 0};
     double least = 0;
-    g->patched = true;
-    g->slots = GRADIENT_SLOTS;
-    const int64_t count = tiles_of(g, groups);
-    choose_cluster(c, knobs[CUTENSOR_KNOB_CLUSTER], count, g);
     for (int i = 0; i < 7 && (g->half || best.chunk == 0); i++) {
         g->chunk = chunks[i];
         if (chunks[i] > most || (wish != 0 && chunks[i] > wish) || (g->half && chunks[i] % 64 != 0)) continue;
@@ -553,6 +551,26 @@ static bool fit_patch(const cuda_context *c, const int64_t *knobs, int64_t group
     }
     if (best.chunk != 0) *g = best;
     return best.chunk != 0;
+}
+
+/* The pixels of a cluster's block begin anywhere in a line, so its patches may have to be smaller, which costs more
+ * than it gains: 64 channels at 56x56, on an H200, f32 97 us and by pairs 184, TF32 64 and 74. */
+static bool fit_patch(const cuda_context *c, const int64_t *knobs, int64_t groups, int64_t room, cutensor_gradient *g)
+{
+    const int64_t wish = knobs[CUTENSOR_KNOB_CHUNK];
+    g->patched = true;
+    g->slots = GRADIENT_SLOTS;
+    const int64_t count = tiles_of(g, groups);
+    cutensor_gradient alone = *g;
+    alone.cluster = 1;
+    choose_cluster(c, knobs[CUTENSOR_KNOB_CLUSTER], count, g);
+    const bool fits = fit_chunk(c, wish, count, room, g);
+    const bool may = knobs[CUTENSOR_KNOB_CLUSTER] == 0 && g->cluster > 1 && !g->half;
+    if (may && fit_chunk(c, wish, count, room, &alone) && (!fits || alone.chunk > g->chunk)) {
+        *g = alone;
+        return true;
+    }
+    return fits;
 }
 
 /* Pixels for each slot: three slots or more keep the tensor cores as busy as nine, and more pixels at once cost less.
@@ -596,16 +614,30 @@ static cnn_status put_work(const cuda_context *c, const int64_t *knobs, int64_t 
     g->slot_groups = (int32_t)(count / groups / g->k_tiles);
     g->tiles = (int32_t)count;
     g->units = g->tiles * g->chunks;
-    g->blocks = (int32_t)smaller(sms, g->units);
-    choose_cluster(c, knobs[CUTENSOR_KNOB_CLUSTER], count, g);
+    if (!g->patched) choose_cluster(c, knobs[CUTENSOR_KNOB_CLUSTER], count, g);
+    if (g->cluster == 1) g->blocks = (int32_t)smaller(sms, g->units);
     const int32_t loads = g->steps * gradient_step_bytes(g->parts) + g->patches * g->patch_bytes;
     const int32_t sums = g->cluster > 1 ? GRADIENT_SEGMENT * (int32_t)sizeof(float) : 0;
-    g->room = loads > sums ? loads : sums;
+    g->whole = g->cluster > 1 && g->share == 1 && !g->half;
+    const int32_t kept = g->whole ? sums + sums / g->cluster : sums;
+    g->room = loads > kept ? loads : kept;
     g->by_chunks = cutensor_divide_by(g->chunks);
     g->by_k_tiles = cutensor_divide_by(g->k_tiles);
     g->by_slot_groups = cutensor_divide_by(g->slot_groups);
     g->by_c_tiles = cutensor_divide_by(g->c_tiles);
     return CNN_OK;
+}
+
+/* What blocks leave of their sums in the workspace. */
+static void put_sums(const cnn_conv_desc *d, cutensor_plan *m)
+{
+    cutensor_gradient *g = &m->gradient;
+    const size_t segments = (size_t)(g->cluster > 1 ? g->blocks / g->cluster : g->blocks + g->tiles);
+    const size_t sums = g->whole ? 0 : segments * GRADIENT_SEGMENT;
+    g->sums_bias = d->bias && !g->half;
+    g->bias_at = (int64_t)sums;
+    const size_t bias = g->sums_bias ? (g->cluster > 1 ? (size_t)g->blocks : segments) * GRADIENT_SIDE : 0;
+    m->partials_at = area(m, (sums + bias) * sizeof(float));
 }
 
 static cnn_status plan_gradient(const cuda_context *c, const cnn_request *r, const cnn_conv_desc *d, cutensor_plan *m,
@@ -639,11 +671,7 @@ static cnn_status plan_gradient(const cuda_context *c, const cnn_request *r, con
     if (status != CNN_OK) return status;
     m->blocks = g->blocks;
     m->shared_bytes = gradient_fixed_bytes(number_bytes(d)) + g->room;
-    const size_t segments = (size_t)(g->cluster > 1 ? g->blocks / g->cluster : g->blocks + g->tiles);
-    const bool sums_bias = d->bias && !g->half;
-    const size_t bias = sums_bias ? (g->cluster > 1 ? (size_t)g->blocks : segments) * GRADIENT_SIDE : 0;
-    if (sums_bias) g->bias_at = (int64_t)(segments * GRADIENT_SEGMENT);
-    m->partials_at = area(m, (segments * GRADIENT_SEGMENT + bias) * sizeof(float));
+    put_sums(d, m);
     return CNN_OK;
 }
 

@@ -76,6 +76,23 @@ __device__ inline size_t bias_segment_of(const cutensor_gradient &g, int32_t ran
     return static_cast<size_t>(g.cluster > 1 ? rank : rank + tile);
 }
 
+/* Of 8 output and 64 input channels (of a strip 8 input and 64 output channels): the thread that has it, and which of
+ * its four numbers it is. A thread has two of 16 channels: neighbours, or (f16, bf16) one of each 8. */
+__device__ inline int32_t index_of(const cutensor_gradient &g, int32_t k, int32_t c)
+{
+    if (g.strip) return ((k >> 4) * 32 + (k & 7) * 4 + (c >> 1)) * 4 + (k >> 3 & 1) * 2 + (c & 1);
+    const int32_t pair = g.half ? c & 7 : c >> 1 & 7, second = g.half ? c >> 3 & 1 : c & 1;
+    return ((c >> 4) * 32 + pair * 4 + (k >> 1)) * 4 + second * 2 + (k & 1);
+}
+
+/* Where it stands in dw; `reversed`: tap t at taps-1-t. */
+__device__ inline int64_t place_of_weight(const cutensor_gradient &g, int32_t group, int32_t channel, int32_t in,
+                                          int32_t tap, bool reversed)
+{
+    const int64_t row = static_cast<int64_t>(group * g.group_oc + channel) * g.group_ic + in;
+    return row * g.taps + (reversed ? g.taps - 1 - tap : tap);
+}
+
 /* Those of all blocks, or clusters, that have summed for a tile are neighbours. */
 struct segments {
     int32_t first, count;

@@ -10,15 +10,6 @@ namespace
 
 enum { PARTS = 4, LANES = 128 };
 
-/* Of 8 output and 64 input channels (of a strip 8 input and 64 output channels): the thread that has it, and which of
- * its four numbers it is. A thread has two of 16 channels: neighbours, or (f16, bf16) one of each 8. */
-__device__ inline int32_t index_of(const cutensor_gradient &g, int32_t k, int32_t c)
-{
-    if (g.strip) return ((k >> 4) * 32 + (k & 7) * 4 + (c >> 1)) * 4 + (k >> 3 & 1) * 2 + (c & 1);
-    const int32_t pair = g.half ? c & 7 : c >> 1 & 7, second = g.half ? c >> 3 & 1 : c & 1;
-    return ((c >> 4) * 32 + pair * 4 + (k >> 1)) * 4 + second * 2 + (k & 1);
-}
-
 /* Of 8 output channels, a warp each: its threads add every 32nd block's, then theirs. */
 template <typename R>
 __device__ inline void add_bias(const cutensor_gradient &g, int32_t tile, int32_t eight, const float *sums, R *db,
@@ -77,8 +68,7 @@ __global__ void add_segments(const cutensor_gradient g, int32_t slots, const flo
         const slot_place slot = slot_at(g, at, first_slot + s);
         const int32_t channel = at.k + k + (g.strip ? 0 : 8 * eight), in = slot.c + c + (g.strip ? 8 * eight : 0);
         if (slot.tap < 0 || in >= g.group_ic || channel >= g.group_oc) continue;
-        const int32_t tap = reversed ? g.taps - 1 - slot.tap : slot.tap;
-        R *to = dw + (static_cast<int64_t>(at.group * g.group_oc + channel) * g.group_ic + in) * g.taps + tap;
+        R *to = dw + place_of_weight(g, at.group, channel, in, slot.tap, reversed != 0);
         cuda_put(to, kept[s * LANES * 4 + index_of(g, k, c)], add != 0);
     }
 }
@@ -95,7 +85,7 @@ cnn_status cutensor_sum_run(cuda_context *c, const cutensor_plan *p, const cuten
                         dim3(PARTS * LANES), sizeof(float) * 4 * LANES * static_cast<size_t>(slots + PARTS)};
     shape.overlaps = true;
     const float *sums = o->partials;
-    void *dw = o->dw, *db = g.bias_at > 0 ? o->db : nullptr;
+    void *dw = o->dw, *db = g.sums_bias ? o->db : nullptr;
     const int32_t backward = reversed, onto = o->add;
     switch (p->bias.t.dtype) {
     case CNN_F16:

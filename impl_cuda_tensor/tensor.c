@@ -137,15 +137,15 @@ static cnn_status run_weights(cuda_context *c, const cnn_plan *plan, const cnn_w
         return cutensor_matrix_run(c, &matrix, plan->problem.u.type.dtype, &matrices, err);
     }
     if (m->is_product) return cutensor_product_run(c, &m->product, &o, err);
-    const cnn_status status = cutensor_gradient_run(c, m, &o, err);
-    return status == CNN_OK ? cutensor_sum_run(c, m, &o, flip, err) : status;
+    const cnn_status status = cutensor_gradient_run(c, m, &o, flip, err);
+    return status == CNN_OK && !m->gradient.whole ? cutensor_sum_run(c, m, &o, flip, err) : status;
 }
 
 static cnn_status run_gradient(cuda_context *c, const cnn_plan *plan, const cnn_weighted_args *args, cnn_error *err)
 {
     const cutensor_plan *m = plan->state;
     const cnn_status status = run_weights(c, plan, args, err);
-    const bool done = m->is_product || m->gradient.bias_at > 0;
+    const bool done = m->is_product || m->gradient.sums_bias;
     if (status != CNN_OK || !args->db || done) return status;
     cuda_bias bias = m->bias;
     bias.knobs = plan->knobs;

@@ -102,9 +102,11 @@ typedef struct cutensor_gradient {
     /* Else the pixels of a tile, in sixteens, to the blocks of as many clusters as its share is: a cluster has one
      * tile, and its blocks add up their sums in shared memory. */
     int32_t cluster, share;
-    int32_t room; /* bytes of tiles of dy and patches, later of a block's sums */
+    int32_t whole; /* a tile's pixels are one cluster's, which writes dw itself */
+    int32_t room;  /* bytes of tiles of dy and patches, later of a block's sums */
     int32_t parts, steps, patches, patch_bytes;
-    int64_t bias_at; /* where in the blocks' sums those of dy begin, 64 a block and tile; 0: nothing sums dy here */
+    int32_t sums_bias; /* dy is summed for the bias as it is loaded: 64 sums a block and tile ... */
+    int64_t bias_at;   /* ... which begin here, behind the blocks' other sums */
     /* As a strip (gradient_strip.cu): all lines are dealt out to a tile's blocks, `chunk` of them at a time, whose
      * positions of dy, and zeros behind them up to a multiple of 16, have dy_rows in a patch, before those of x. */
     int32_t strip, lines, dy_rows, zero_lines;
@@ -245,12 +247,14 @@ cnn_status cutensor_forward_run(cuda_context *, const cutensor_plan *, const cut
 cnn_status cutensor_forward_half_run(cuda_context *, const cutensor_plan *, const cutensor_operands *, cnn_error *);
 cnn_status cutensor_forward_boxes_run(cuda_context *, const cutensor_plan *, const cutensor_operands *, cnn_error *);
 cnn_status cutensor_forward_strip_run(cuda_context *, const cutensor_plan *, const cutensor_operands *, cnn_error *);
-cnn_status cutensor_gradient_run(cuda_context *, const cutensor_plan *, const cutensor_gradients *, cnn_error *);
+/* `reversed`: tap t at taps-1-t of dw, where the plan's clusters have whole tiles. */
+cnn_status cutensor_gradient_run(cuda_context *, const cutensor_plan *, const cutensor_gradients *, bool reversed,
+                                 cnn_error *);
 cnn_status cutensor_gradient_half_run(cuda_context *, const cutensor_plan *, const void *x, const void *dy,
                                       void *partials, cnn_error *);
 cnn_status cutensor_gradient_strip_run(cuda_context *, const cutensor_plan *, const void *x, const void *dy,
                                        void *partials, cnn_error *);
-/* The blocks' sums as dw, and as db where the plan has a bias_at, in a fixed order; `reversed`: tap t at taps-1-t. */
+/* The blocks' sums as dw, and as db where the plan sums dy, in a fixed order; `reversed`: tap t at taps-1-t. */
 cnn_status cutensor_sum_run(cuda_context *, const cutensor_plan *, const cutensor_gradients *, bool reversed,
                             cnn_error *);
 
