@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # gpu.sh: proves and measures the CUDA implementations on a machine with a GPU; records and logs go to out/gpu (or $OUT).
-#   bench/gpu.sh build verify train         any of: build, verify, nets, sanitize, train, table, tensor, sweep, fused, peers, trainkernel, cpu, peaks, host, memory, streams, accused, speedup, ranks (ranks_alike, ranks_epochs)
+#   bench/gpu.sh build verify train         any of: build, verify, nets, sanitize, train, table, tensor, sweep, fused, peers, trainkernel, cpu, peaks, host, memory, streams, accused, alarms, processes, records, speedup, ranks (ranks_alike, ranks_epochs)
 set -euo pipefail
 cd "$(dirname "$0")/.."
 out=${OUT:-out/gpu}
@@ -213,6 +213,30 @@ peaks() {
 accused() {
     FIGURES=${FIGURES:-1000} BENCHCNN=$benchcnn bench/accused.sh "$out/accused" \
         "${ACCUSED_IMPLS:-cuda_naive:v4,cuda_im2col:implicit_pad,cuda_tensor,cudnn:heuristic,cudnn:graph:heuristic}" || failed=1
+}
+
+# How often two equal kernels are told apart, and slower ones are not (docs/bench.md). No trial begins behind ALARM_SECONDS;
+# the same command goes on, with the trials of this kind of GPU.
+alarms() {
+    local of
+    of=$(nvidia-smi --query-gpu=name --format=csv,noheader | head -1 | tr -c 'A-Za-z0-9\n' _)
+    PLANTED=${PLANTED:-tests/cli/planted.cu} PROCESSES=${PROCESSES:-12} ALARM_SECONDS=${ALARM_SECONDS:-480} BENCHCNN=$benchcnn \
+        bench/false_alarms.sh "$out/alarms_$of" | tee "$out/alarms_$of.txt" || failed=1
+}
+
+# What someone waits for who starts a program: whole processes, by hyperfine.
+processes() {
+    EPOCH_IMPLS=${EPOCH_IMPLS:-cpu:fused cudnn:graph:find cuda_fused:v3 cuda_naive:v4 cuda_tensor} RUNS=${RUNS:-10} BENCHCNN=$benchcnn \
+        bench/hyperfine.sh "$out/processes.jsonl" || failed=1
+}
+
+# All that there is, a little of each, in one run: the recipe. Stopped by its limit, it is gone on with by the same command.
+records() {
+    local status=0
+    timeout -s INT "${RECORDS_SECONDS:-400}" "$benchcnn" run bench/recipes/gpu_records.recipe --out "$out/records.jsonl" >"$out/records.log" 2>&1 || status=$?
+    grep '"kind":"step"' "$out/records.jsonl" | sed -n 's/.*"command":"\(.\{1,60\}\).*"status":\([0-9]*\),"seconds":\([0-9]*\).*/status \2, \3 s: \1/p'
+    tail -2 "$out/records.log"
+    [ $status -eq 0 ] || [ $status -eq 124 ] || failed=1
 }
 
 # The GPU over the cores beside it; without gnuplot, all but the picture.

@@ -6,7 +6,9 @@
 # Without a COMMAND three groups, each compared with its own first: one epoch of MNIST by each implementation, `verify` of a
 # kernel, and the start to the first figure, with the program's and its libraries' files in memory, and not.
 # Records are appended to OUT.jsonl, behind the environment; pictures go to OUT.svg and OUT.png where gnuplot is installed.
-# RUNS (10), BENCHCNN, BENCHCNN_DATA and TRAIN_OPTIONS (of the epochs) come from the environment.
+# Where there is a GPU (cuda_naive), a kernel of it is verified and timed, too.
+# RUNS (10), BENCHCNN, BENCHCNN_DATA, EPOCH_IMPLS (of the epochs; those that are here take part) and TRAIN_OPTIONS (likewise) come
+# from the environment.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 out=${1:?usage: bench/hyperfine.sh OUT.jsonl [COMMAND...]}
@@ -42,16 +44,25 @@ if [ $# -gt 0 ]; then
 else
     here=$(benchcnn list --json | sed -n 's/^{"kind":"implementation","impl":"\([^"]*\)".*"available":true.*/\1/p')
     epochs=()
-    for impl in cpu:fused cpu:direct cpu:im2col onednn:any cudnn:graph:find cuda_fused:v3; do
+    for impl in ${EPOCH_IMPLS:-cpu:fused cpu:direct cpu:im2col onednn:any cudnn:graph:find cuda_fused:v3 cuda_naive:v4 cuda_tensor}; do
         grep -qx "${impl%%:*}" <<<"$here" && epochs+=("benchcnn train --net thesis --impl $impl --batch 100 --epochs 1 --quiet${TRAIN_OPTIONS:+ $TRAIN_OPTIONS}")
     done
     times epoch --warmup 1 -- "${epochs[@]}"
     kernel='--problem mb4ic20ih12oc40kh5 --dir FWD --quiet'
-    times verify --warmup 1 -- "benchcnn verify --impl cpu:direct $kernel" "benchcnn verify --impl cpu:im2col $kernel"
+    kernels=() figures=() prepared=()
+    for impl in cpu:direct cpu:im2col cuda_naive:v4; do
+        grep -qx "${impl%%:*}" <<<"$here" && kernels+=("benchcnn verify --impl $impl $kernel")
+    done
+    times verify --warmup 1 -- "${kernels[@]}"
     # dd drops what the system keeps of a file in memory, without being asked for a password.
     { ldd "$benchcnn" | sed -n 's|.*=> \(/[^ ]*\) .*|\1|p'; echo "$benchcnn"; } | sed 's|.*|dd if=& iflag=nocache count=0 status=none|' >"$work/drop"
-    figure='benchcnn bench --impl cpu:direct --problem mb4ic20ih12oc40kh5 --dir FWD --peaks none --warm-up 0 --min-time 0.01 --max-time 0.02 --quiet'
-    times first_figure --prepare true --prepare "sh $work/drop" -n "$figure" -n "$figure, from files that are not in memory" -- "$figure" "$figure"
+    for impl in cpu:direct cuda_naive:v4; do
+        grep -qx "${impl%%:*}" <<<"$here" || continue
+        figure="benchcnn bench --impl $impl $kernel --peaks none --warm-up 0 --min-time 0.01 --max-time 0.02"
+        figures+=("$figure" "$figure")
+        prepared+=(--prepare true --prepare "sh $work/drop" -n "$figure" -n "$figure, from files that are not in memory")
+    done
+    times first_figure "${prepared[@]}" -- "${figures[@]}"
 fi
 ! command -v gnuplot >/dev/null || benchcnn plot bars "$out" --out "${out%.jsonl}"
 printf '\nrecords: %s\n' "$out"

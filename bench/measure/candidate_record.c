@@ -143,5 +143,6 @@ cnn_record *candidate_record(const char *kind, const candidate *c, const vf_case
     record_text(record, "state", state_name(c));
     if (c->state != CANDIDATE_TIMED) record_text(record, "reason", c->reason);
     record_text(record, "repro", repro);
+    if (c->arm) record_text(record, "arm", c->arm);
     return record;
 }

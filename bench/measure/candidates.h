@@ -26,7 +26,8 @@ typedef struct candidate {
     const vf_case *own;       /* (optional) its own case, where candidates are of several types */
     const cnn_session *again; /* (optional) of the same settings: for its turns as the control, where others have
                                  sessions of their own, and so threads elsewhere; else `session` */
-    bool tuned;               /* it was chosen as "tuned": so its record names it, and what that stands for */
+    const char *arm; /* (optional) of a round of fresh processes: "A"; "A'", the same once more; "B", another one */
+    bool tuned;      /* it was chosen as "tuned": so its record names it, and what that stands for */
     tuning_state tuning;
     const tuning_choice *choice; /* when kept; else NULL */
     candidate_state state;

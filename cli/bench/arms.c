@@ -75,7 +75,8 @@ static cnn_status read_names(fresh *f, FILE *names, cnn_error *err)
 /* Options that the process that is started gets anew, or not at all. Of one with a value how many words it takes. */
 static int words_left_out(const char *word)
 {
-    static const char *const with_value[] = {"--processes", "--impl", "--out"}, *const flags[] = {"--json", "--quiet"};
+    static const char *const with_value[] = {"--processes", "--impl", "--out"}, *const flags[] = {"--json", "--quiet",
+                                                                                                  "--together"};
     for (size_t i = 0; i < sizeof with_value / sizeof *with_value; i++) {
         const size_t length = strlen(with_value[i]);
         if (strcmp(word, with_value[i]) == 0) return 2;
@@ -86,12 +87,24 @@ static int words_left_out(const char *word)
     return 0;
 }
 
+/* "planted:plain,planted:same": all arms for one process. */
+static cnn_status join_names(fresh *f, cnn_error *err)
+{
+    size_t length = 0;
+    if (!f->options->together) return CNN_OK;
+    f->all = calloc((size_t)f->count, ARM_NAME_MAX + 1);
+    if (f->all == NULL) return CNN_FAIL(err, CNN_OUT_OF_MEMORY, "no memory for the names of %d candidates", f->count);
+    for (int i = 0; i < f->count - 1; i++)
+        length += (size_t)sprintf(f->all + length, "%s%s", i > 0 ? "," : "", f->arms[i].name);
+    return CNN_OK;
+}
+
 /* Ceilings take seconds, and say nothing of which candidate is faster. Two words are left for --impl NAME. */
 static cnn_status make_words(fresh *f, cnn_error *err)
 {
     const cli_options *o = f->options;
     int n = 0;
-    f->words = calloc((size_t)o->n_typed + 8, sizeof *f->words);
+    f->words = calloc((size_t)o->n_typed + 10, sizeof *f->words);
     if (f->words == NULL) return CNN_FAIL(err, CNN_OUT_OF_MEMORY, "no memory for a command line");
     f->words[n++] = "benchcnn";
     f->words[n++] = "bench";
@@ -99,6 +112,10 @@ static cnn_status make_words(fresh *f, cnn_error *err)
     n++;
     f->words[n++] = "--json";
     f->words[n++] = "--quiet";
+    if (f->all != NULL) {
+        f->words[n++] = "--round";
+        f->words[n++] = f->number;
+    }
     if (o->peaks == NULL) {
         f->words[n++] = "--peaks";
         f->words[n++] = "none";
@@ -125,6 +142,7 @@ cnn_status fresh_find(fresh *f, cnn_error *err)
     else if (status == CNN_OK && message.result != CNN_OK)
         status = CNN_FAIL(err, (cnn_status)message.result, "%s", message.outcome.reason);
     if (status == CNN_OK) status = read_names(f, p.names, err);
+    if (status == CNN_OK) status = join_names(f, err);
     if (status == CNN_OK) status = make_words(f, err);
     fclose(p.names);
     return status;

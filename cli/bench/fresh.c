@@ -1,5 +1,5 @@
-/* fresh.c: one process of `bench --processes`: this program once more, with one candidate. Its records come back
- * through a file in memory, and get the number of the round and the arm. */
+/* fresh.c: one process of `bench --processes`: this program once more, with one candidate, or with all. Its records
+ * come back through a file in memory, and get the number of the round and the arm. */
 #include "processes.h"
 
 #include "harness/process/child.h"
@@ -54,7 +54,8 @@ cnn_status fresh_run(fresh *f, arm *a, cnn_error *err)
         if (said != NULL) fclose(said);
         return err->status;
     }
-    f->words[3] = a->name;
+    f->words[3] = f->all != NULL ? f->all : a->name;
+    snprintf(f->number, sizeof f->number, "%lld", (long long)f->round);
     const pid_t pid = child_fork();
     cnn_status status = CNN_OK;
     if (pid == 0) become(f, a->records, said);
@@ -79,12 +80,12 @@ static cnn_status write_one(void *user, const cnn_record *record, cnn_error *err
     if (!figure && w->arm->begun) return CNN_OK; /* its environment, once */
     cnn_record *copy = record_new(kind);
     for (int i = 0; (name = record_field(record, i)) != NULL; i++)
-        if (strcmp(name, "kind") != 0) record_copy(copy, record, &name, 1);
+        if (strcmp(name, "kind") != 0 && strcmp(name, "arm") != 0) record_copy(copy, record, &name, 1);
     if (figure) {
         const bool timed = record_is(record, "verified", true);
-        const char *state = record_get_text(record, "state");
+        const char *state = record_get_text(record, "state"), *letter = record_get_text(record, "arm");
         record_int(copy, "round", w->f->round);
-        record_text(copy, "arm", w->arm->letter);
+        record_text(copy, "arm", letter != NULL ? letter : w->arm->letter);
         w->f->timed += timed;
         w->f->failed += !timed && state != NULL && strcmp(state, "UNSUPPORTED") != 0 && strcmp(state, "TOO_SHORT") != 0;
     }

@@ -177,7 +177,7 @@ static void pass_over(bench *b, bool given, cnn_dir dir, const char *text, const
 
 cnn_status bench_run_group(bench *b, bool given, const cnn_problem *problem, cnn_dir dir, cnn_error *err)
 {
-    candidate list[CANDIDATES_MAX];
+    candidate list[CANDIDATES_MAX + 1]; /* with the one that a round repeats */
     int count;
     vf_case pc;
     char text[CNN_PROBLEM_TEXT_MAX];
@@ -187,6 +187,7 @@ cnn_status bench_run_group(bench *b, bool given, const cnn_problem *problem, cnn
     cli_progress_show(&b->progress, b->done, b->total, text);
     cnn_status status = gather_candidates(b, problem, dir, list, &count, err);
     if (status == CNN_OK) leave_out_done(b, problem, dir, mine, list, &count);
+    if (status == CNN_OK) count = bench_take_round(b, list, count);
     if (!mine) return status;
     if (status == CNN_OK && count == 0) {
         watch_done(w);

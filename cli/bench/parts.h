@@ -91,6 +91,9 @@ void bench_close(bench *b);
 void bench_in_hand(void *b, const candidate *c);
 /* Times, shows and records what is chosen for a problem, in one of the types. `given`: by --problem. */
 cnn_status bench_run_group(bench *b, bool given, const cnn_problem *problem, cnn_dir dir, cnn_error *err);
+/* round.c: --round: the group's candidates as the arms of a round, in the order in which they get their memory; `list`
+ * has room for one more. Returns how many they are. Without --round nothing is done. */
+int bench_take_round(const bench *b, candidate *list, int count);
 /* plain.c: --runs. Each candidate runs so often, and nothing is verified, timed or recorded. */
 cnn_status bench_run_plainly(bench *b, const candidate *list, int count, const cnn_problem *problem, cnn_dir dir,
                              cnn_error *err);

@@ -113,7 +113,7 @@ cnn_status bench_read_params(bench *b, double warm_up, bool in_network, cnn_erro
                                  .warm_up = o->warm_up >= 0 ? o->warm_up : fmin(warm_up, o->max_time),
                                  .cold = strcmp(o->cache, "cold") == 0,
                                  .stop = interrupt_seen,
-                                 .control = true,
+                                 .control = o->round == 0, /* a round has an arm for that */
                                  .samples = o->samples};
     if (o->counters && counters_parse(o->counters, &b->events, err) != CNN_OK) return err->status;
     if (o->counters && strcmp(o->cache, "hot") != 0)

@@ -1,4 +1,5 @@
-/* processes.c: `bench --processes N`: N rounds; in each a fresh process of every candidate, and of the first once more.
+/* processes.c: `bench --processes N`: N rounds; in each a fresh process of every candidate, and of the first once more;
+ * or, --together, one fresh process for them all (round.c).
  * What a process finds (where its memory lies, which cores it is on, what a neighbour does) is the same for all of its
  * samples, so processes are what differs, and what is compared.
  *
@@ -26,14 +27,16 @@ static cnn_status run_round(fresh *f, cnn_error *err)
     char text[64 + ARM_NAME_MAX];
     const int64_t all = f->options->processes;
     cnn_status status = CNN_OK;
-    for (int i = 0; i < f->count && status == CNN_OK; i++) {
-        arm *a = &f->arms[f->round % 2 == 1 ? i : f->count - 1 - i];
-        snprintf(text, sizeof text, "round %lld of %lld: %s", (long long)f->round, (long long)all, a->name);
-        cli_progress_show(&f->progress, (double)((f->round - 1) * f->count + i), (double)(all * f->count), text);
+    const int count = fresh_processes(f);
+    for (int i = 0; i < count && status == CNN_OK; i++) {
+        arm *a = &f->arms[f->round % 2 == 1 ? i : count - 1 - i];
+        snprintf(text, sizeof text, "round %lld of %lld%s%s", (long long)f->round, (long long)all,
+                 f->all == NULL ? ": " : "", f->all == NULL ? a->name : "");
+        cli_progress_show(&f->progress, (double)((f->round - 1) * count + i), (double)(all * count), text);
         status = fresh_run(f, a, err);
     }
     cli_progress_end(&f->progress);
-    for (int i = 0; i < f->count && status == CNN_OK; i++) status = fresh_write(f, &f->arms[i], err);
+    for (int i = 0; i < count && status == CNN_OK; i++) status = fresh_write(f, &f->arms[i], err);
     close_round(f);
     return status == CNN_OK ? resume_case(f->output.resume, f->output.sink, f->round - 1, "ROUND", err) : status;
 }
@@ -74,7 +77,7 @@ static int finish(fresh *f, const char *path, cnn_error *err)
     if (f->options->json) return result;
     if (f->count > 2 && any && print_comparison(f, path, err) == EXIT_USAGE) return EXIT_USAGE;
     printf("%lld processes: %lld figures timed and verified, %lld wrong or failed\n",
-           (long long)(f->options->processes * f->count), (long long)f->timed, (long long)f->failed);
+           (long long)(f->options->processes * fresh_processes(f)), (long long)f->timed, (long long)f->failed);
     if (f->count == 2)
         puts(
             "one candidate, and nothing to compare it with: name more with --impl, or `compare` its file with another");
@@ -116,6 +119,7 @@ int bench_processes(const cli_options *options, cnn_error *err)
     cli_output_close(&f.output);
     if (kept != NULL) fclose(kept);
     free(f.words);
+    free(f.all);
     free(own);
     return result;
 }

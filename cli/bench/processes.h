@@ -20,7 +20,9 @@ typedef struct fresh {
     cli_progress progress;
     arm arms[ARMS_MAX];
     int count; /* arms, A' among them */
+    char *all; /* --together: the names of all, A' apart, as --impl takes them; a round is one process. Else NULL */
     const char **words;
+    char number[24];       /* one of the words: the round's number */
     int64_t round;         /* from 1 */
     int64_t timed, failed; /* figures; of all processes */
 } fresh;
@@ -30,6 +32,8 @@ typedef struct fresh {
 cnn_status fresh_find(fresh *f, cnn_error *err);
 /* fresh.c: runs the arm's process to its end. CNN_INTERRUPTED; CNN_BAD_ARGUMENT where it says that of its options. */
 cnn_status fresh_run(fresh *f, arm *a, cnn_error *err);
+/* How many processes a round has: one an arm, or one for all, which is the first arm's. */
+static inline int fresh_processes(const fresh *f) { return f->all != NULL ? 1 : f->count; }
 /* Writes what the arm's process recorded. */
 cnn_status fresh_write(fresh *f, arm *a, cnn_error *err);
 

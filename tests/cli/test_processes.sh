@@ -45,6 +45,27 @@ sed -i "s|$tmp/r.jsonl|$tmp/stopped.jsonl|" "$tmp/stopped.jsonl" # the command n
 bench --impl $all --processes 3 --out "$tmp/stopped.jsonl" || fail "going on: $(cat "$tmp/err")"
 same "what was done again" "$(fields "$tmp/stopped.jsonl" | cut -d' ' -f1 | sort | uniq -c | awk '{ print $1 }' | paste -sd' ')" "4 4 4"
 
+# ---- Together: a process a round, in which each gets its memory first by turns; what is recorded is the same.
+export PLANTED_LOG=$tmp/together
+bench --impl $all --processes 4 --together --out "$tmp/t.jsonl" || fail "--together: $(cat "$tmp/err")"
+unset PLANTED_LOG
+same "who is first" "$(cut -d' ' -f1 "$tmp/together" | paste -sd' ')" "plain same plus300 plain"
+same "processes" "$(cut -d' ' -f2 "$tmp/together" | sort -u | wc -l)" 4
+says '^4 processes: 16 figures timed and verified, 0 wrong or failed$'
+says 'planted:plain -> planted:plus300 '
+same "rounds and arms together" "$(fields "$tmp/t.jsonl" | grep -v '^4' | paste -sd,)" "$(fields "$tmp/r.jsonl" | paste -sd,)"
+same "environments" "$(grep -c '"kind":"env"' "$tmp/t.jsonl")" 1
+"$benchcnn" check "$tmp/t.jsonl" >"$tmp/out" 2>&1 || fail "check: $(cat "$tmp/out")"
+grep -vE '"kind":"end"|"round":[34]|"number":[23]' "$tmp/t.jsonl" >"$tmp/half.jsonl"
+sed -i "s|$tmp/t.jsonl|$tmp/half.jsonl|" "$tmp/half.jsonl"
+bench --impl $all --processes 4 --together --out "$tmp/half.jsonl" || fail "going on: $(cat "$tmp/err")"
+same "what was done again" "$(fields "$tmp/half.jsonl" | cut -d' ' -f1 | sort | uniq -c | awk '{ print $1 }' | paste -sd' ')" "4 4 4 4"
+bench --impl $all --round 2 --peaks none || fail "a process of its own: $(cat "$tmp/err")"
+says '^4 timed and verified, '
+bench --impl planted:plain --processes 2 --together || fail "one candidate: $(cat "$tmp/err")"
+refused "--together goes with --processes" bench --impl cpu:direct --together
+refused "--out does not go with --round" bench --impl cpu:direct --round 1 --out "$tmp/none.jsonl"
+
 # ---- What a process says of its options ends the command, once; a plug-in's code runs in none but those.
 refused "--repeat does not go with --processes" bench --impl cpu:direct --processes 2 --repeat 2
 refused "must be from 1 to 400" bench --impl cpu:direct --processes 0
