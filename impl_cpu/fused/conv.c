@@ -48,54 +48,6 @@ static cnn_status backward_make(fused_conv *v, int lanes, cnn_error *err)
 
 /* ---- Weights. */
 
-cnn_status fused_order_make(fused_order *o, int64_t count, int lanes, cnn_error *err)
-{
-    o->count = cpu_ceil_div(count, FUSED_MAX_LANES) * FUSED_MAX_LANES;
-    o->lanes = lanes;
-    o->index = malloc((size_t)o->count * sizeof *o->index);
-    o->base = calloc((size_t)(o->count / lanes), sizeof *o->base);
-    if (o->index == NULL || o->base == NULL)
-        return CNN_FAIL(err, CNN_OUT_OF_MEMORY, "no memory for the order of %lld numbers in trainer cpu:fused",
-                        (long long)count);
-    for (int64_t i = 0; i < o->count; i++) o->index[i] = -1;
-    return CNN_OK;
-}
-
-void fused_order_done(fused_order *o, int64_t readable)
-{
-    const int64_t both = 2 * o->lanes, last = readable - both; /* the last place of two vectors */
-    for (int64_t g = 0; g < o->count / o->lanes; g++) {
-        const int32_t *index = o->index + g * o->lanes;
-        int32_t least = INT32_MAX, most = 0;
-        for (int i = 0; i < o->lanes; i++) {
-            if (index[i] >= 0 && index[i] < least) least = index[i];
-            if (index[i] > most) most = index[i];
-        }
-        const int64_t base = cpu_min(least == INT32_MAX ? 0 : least, last);
-        o->base[g] = base >= 0 && most - base < both ? (int32_t)base : -1;
-    }
-}
-
-void fused_order_free(fused_order *o)
-{
-    free(o->index);
-    free(o->base);
-}
-
-static cnn_status turn_make(fused_conv *v, int lanes, cnn_error *err)
-{
-    const fused_matrix *from = &v->forward.m, *to = &v->backward.m;
-    const int64_t terms = v->c.oc / v->c.g, columns = v->c.ic / v->c.g;
-    const cnn_status status = fused_order_make(&v->turn, to->elems, lanes, err);
-    if (status != CNN_OK) return status;
-    for (int64_t c = 0; c < v->c.g && v->each; c++) v->turn.index[c] = (int32_t)c;
-    for (int64_t k = 0; k < terms && !v->each; k++)
-        for (int64_t column = 0; column < columns; column++)
-            v->turn.index[fused_matrix_at(to, k, column, lanes)] = (int32_t)fused_matrix_at(from, column, k, lanes);
-    fused_order_done(&v->turn, from->elems + 2 * FUSED_MAX_LANES); /* more stands behind the parameters */
-    return CNN_OK;
-}
-
 void fused_conv_pack(const fused_conv *v, int lanes, float *plain, float *packed, bool back)
 {
     const cnn_conv_desc *p = &v->plain;
@@ -114,9 +66,11 @@ void fused_conv_pack(const fused_conv *v, int lanes, float *plain, float *packed
 
 /* ---- Making and freeing. */
 
-cnn_status fused_conv_make(fused_conv *v, const cnn_conv_desc *plain, bool widened, int lanes, cnn_error *err)
+cnn_status fused_conv_make(fused_conv *v, const cnn_conv_desc *plain, bool widened, const fused_kernels *kern,
+                           cnn_error *err)
 {
-    enum { L1_BYTES = 32768 };
+    enum { L1_BYTES = 32768, L2_BYTES = 1 << 18 };
+    const int lanes = kern->lanes;
     v->plain = v->c = *plain;
     v->widened = widened;
     v->each = plain->g > 1 && plain->g == plain->ic && plain->g == plain->oc;
@@ -130,10 +84,10 @@ cnn_status fused_conv_make(fused_conv *v, const cnn_conv_desc *plain, bool widen
     if (status == CNN_OK) status = backward_make(v, lanes, err);
     if (status == CNN_OK) status = fused_outer_make(v, err);
     if (status == CNN_OK) status = fused_strips_make(v, lanes, err);
-    if (status == CNN_OK) status = turn_make(v, lanes, err);
+    if (status == CNN_OK) status = fused_turn_make(v, lanes, err);
     const cnn_conv_desc *c = &v->c;
     const int64_t image = 4 * (c->ih * c->iw * fused_padded(c->ic) + c->oh * c->ow * fused_padded(c->oc));
-    v->at_once = cpu_max(1, L1_BYTES / image);
+    v->at_once = cpu_max(1, (kern->outer_parts(&v->outer.m) > 1 ? L1_BYTES : L2_BYTES) / image);
     v->elems = v->forward.groups * v->forward.w_group;
     v->turned_elems = v->backward.groups * v->backward.w_group;
     return status;

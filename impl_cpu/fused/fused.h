@@ -9,6 +9,7 @@
  *   trainer.c      the table: supports, open, load, save, the passes
  *   layers.c       what follows from the network: which activation is done in a neighbour, the images' order
  *   conv.c         what follows from a convolution: its geometry, the order of its weights
+ *   order.c        numbers in another order
  *   classes.c      which pixels have the same taps; outer.c: which meet in the weight gradient
  *   sums.c         which worker takes which images, and in what order gradients are added: the same for any threads
  *   step.c         a worker's part of a call: steps, hand-overs, update
@@ -39,7 +40,7 @@ typedef struct fused_conv {
     fused_gather forward, backward;
     fused_outer outer;
     fused_order turn; /* of a tap, from packed weights to turned ones */
-    int64_t at_once;  /* images whose x and dy fit into the first-level cache */
+    int64_t at_once;  /* images whose weight gradient is computed tap by tap: as their x and dy fit into a cache */
 } fused_conv;
 
 /* classes.c: rows (or columns) of a result, in classes: those of a class meet the source with the same taps. */
@@ -60,7 +61,9 @@ cnn_status fused_order_make(fused_order *order, int64_t count, int lanes, cnn_er
 /* Index is filled in: finds `base`. So many numbers can be read, from the first on. */
 void fused_order_done(fused_order *order, int64_t readable);
 void fused_order_free(fused_order *order);
-cnn_status fused_conv_make(fused_conv *conv, const cnn_conv_desc *plain, bool widened, int lanes, cnn_error *err);
+cnn_status fused_turn_make(fused_conv *conv, int lanes, cnn_error *err); /* conv->turn */
+cnn_status fused_conv_make(fused_conv *conv, const cnn_conv_desc *plain, bool widened, const fused_kernels *kern,
+                           cnn_error *err);
 void fused_conv_free(fused_conv *conv);
 /* Weights between the network's order and the packed one, which must be zero before: packed[p] = or plain[i] =. */
 void fused_conv_pack(const fused_conv *conv, int lanes, float *plain, float *packed, bool back);

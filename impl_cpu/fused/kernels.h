@@ -102,18 +102,34 @@ typedef struct fused_bias_run {
 } fused_bias_run;
 
 /* to[i] = from[index[i]], or 0 where that is -1. Of each `lanes` numbers to, `base` is where from those stand that are
- * wanted, if they lie within twice as many; else -1. The count is rounded up to a multiple of FUSED_MAX_LANES, the last
- * ones being -1: so many are written. */
+ * wanted, if they lie within twice as many; else it says what else: they lie in four `places` of a vector each, through
+ * which index counts; they are part of a square; or anywhere. The count is rounded up to a multiple of FUSED_MAX_LANES,
+ * the last ones being -1: so many are written. */
+enum { FUSED_ANYWHERE = -1, FUSED_SQUARE = -2, FUSED_IN_PLACES = -3, FUSED_PLACES = 4 };
+typedef struct fused_places {
+    int32_t at[FUSED_PLACES];
+} fused_places;
+
+/* `lanes` rows of a vector each, from_row apart, become columns: `rows` rows, to_row apart. */
+typedef struct fused_square {
+    int64_t from, to;
+    int rows;
+} fused_square;
+
 typedef struct fused_order {
     int64_t count;
     int lanes;
     int32_t *index, *base;
+    fused_places *places;
+    int64_t n_squares, from_row, to_row;
+    fused_square *squares;
 } fused_order;
 
 typedef struct fused_kernels {
     int lanes;
     void (*gather)(const fused_gather *, const fused_gather_run *);
     void (*outer)(const fused_outer *, const fused_outer_run *);
+    int64_t (*outer_parts)(const fused_matrix *); /* how often outer() reads the pixels of a tap */
     void (*bias)(const fused_bias_run *);
     void (*add)(float *to, const float *a, const float *b, int64_t count); /* to = a + b */
     void (*order)(const fused_order *, const float *from, float *to);

@@ -72,7 +72,7 @@ static cnn_status conv_of(cnn_trainer *t, int l, int64_t *turned, cnn_error *err
     const cnn_problem *p = &from->problem;
     fused_conv *v = &t->layers[l].conv;
     const cnn_conv_desc c = p->op == CNN_OP_FC ? cnn_fc_as_conv(&p->u.fc) : p->u.conv;
-    const cnn_status status = fused_conv_make(v, &c, widens(t->net, l, &c), t->kern->lanes, err);
+    const cnn_status status = fused_conv_make(v, &c, widens(t->net, l, &c), t->kern, err);
     if (status != CNN_OK) return status;
     v->w = t->net->params[from->params[0]].offset;
     v->b = c.bias ? t->net->params[from->params[1]].offset : -1;
