@@ -242,13 +242,17 @@ measured() { # NAME PATTERN HOW-MANY [LIMIT]: mine's ceilings that are measured;
 }
 gone='*(volatile int *)4096 = 1'
 ceilings peaks_good '' '' ''
+began=$SECONDS
 measured peaks_good '' 3
 ceilings peak_open "$gone" '' ''
 measured peak_open 'FAILED +mine, ceiling 2 of 3 . measuring it: .*signal 11' 2
 ceilings peak_run '' 'exit(0)' ''
 measured peak_run 'FAILED +mine, ceiling 2 of 3 . measuring it: .*ended its process itself' 2
+# One ceiling is given as long as all of them took three times over, on this machine, as busy as it is, and a little more.
+limit=$((SECONDS - began + 8))
+[ $limit -le 45 ] || limit=45
 ceilings peak_hang '' "$forever" ''
-measured peak_hang 'FAILED +mine, ceiling 2 of 3 . measuring it: .*did not finish in 45 s' 2 45
+measured peak_hang "FAILED +mine, ceiling 2 of 3 . measuring it: .*did not finish in $limit s" 2 $limit
 ceilings peak_close '' '' "$gone"
 measured peak_close 'FAILED +mine, ceiling 2 of 3 . measuring it: .*signal 11' 3
 # `bench` measures ceilings first: all is timed, and has a floor, all the same.
