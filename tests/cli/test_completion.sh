@@ -78,7 +78,7 @@ if command -v zsh >/dev/null; then
     zsh -n scripts/completion/_benchcnn || fail "zsh -n"
     cat >"$tmp/ask.zsh" <<'END'
 zmodload zsh/zpty
-zpty z "cd $2/here; TERM=dumb PS1= zsh -f -i"
+zpty z "cd $2/here; TERM=dumb PS1= exec sh -c 'echo \$\$ >$2/shell; exec zsh -f -i'"
 type_in() { zpty -w z "$1" }
 type_in "fpath=($1/scripts/completion \$fpath); PATH=$2/bin:\$PATH; autoload -Uz compinit; compinit -D -u; setopt no_beep; echo READY"
 zpty -r z text '*READY*READY*'
@@ -94,6 +94,9 @@ END
     completes() {
         tests=$((tests + 1))
         timeout 20 zsh -f "$tmp/ask.zsh" "$PWD" "$tmp" "$1" 2>&1 | sed 's/\x1b\[[0-9;?]*[a-zA-Z]//g' >"$tmp/said"
+        # One that outlives its terminal reads it again and again, for ever.
+        [ ! -s "$tmp/shell" ] || kill -KILL "$(cat "$tmp/shell")" 2>/dev/null
+        rm -f "$tmp/shell"
         grep -qF -- "$2" "$tmp/said" || fail "zsh makes of '$1': $(cat -v "$tmp/said"), not '$2'"
     }
     completes 'benchcnn ver' 'verify'
