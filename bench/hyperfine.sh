@@ -37,12 +37,13 @@ times() {
     [ $# -lt 2 ] || benchcnn compare "$work/$name.jsonl" --across program --baseline "$1"
 }
 
-# The environment comes with a short proof that what is timed is right.
-benchcnn verify --impl cpu --op conv --problem mb2ic3ih5oc4oh5kh3ph1 --quiet --out "$out" >/dev/null
+# The environment, the GPU's, too, comes with a short proof that what is timed is right.
+here=$(benchcnn list --json | sed -n 's/^{"kind":"implementation","impl":"\([^"]*\)".*"available":true.*/\1/p')
+gpu=$(grep -x cuda_naive <<<"$here" || true)
+benchcnn verify --impl "cpu${gpu:+,$gpu}" --op conv --problem mb2ic3ih5oc4oh5kh3ph1 --quiet --out "$out" >/dev/null
 if [ $# -gt 0 ]; then
     times processes --warmup 1 -- "$@"
 else
-    here=$(benchcnn list --json | sed -n 's/^{"kind":"implementation","impl":"\([^"]*\)".*"available":true.*/\1/p')
     epochs=()
     for impl in ${EPOCH_IMPLS:-cpu:fused cpu:direct cpu:im2col onednn:any cudnn:graph:find cuda_fused:v3 cuda_naive:v4 cuda_tensor}; do
         grep -qx "${impl%%:*}" <<<"$here" && epochs+=("benchcnn train --net thesis --impl $impl --batch 100 --epochs 1 --quiet${TRAIN_OPTIONS:+ $TRAIN_OPTIONS}")
