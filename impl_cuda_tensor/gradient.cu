@@ -212,9 +212,10 @@ __device__ inline void add_step_tf32(float (&sum)[3][32], const uint32_t (&at)[2
         for (int v = 0; v < SLOTS; v++)
             multiply(float(), sum[v], a[v], tile_descriptor(dy + static_cast<uint32_t>(32 * j)), 1);
         products_commit();
-        if (j + 1 < PRODUCTS)
+        if (j + 1 < PRODUCTS) {
 #pragma unroll
             for (int v = 0; v < SLOTS; v++) load_pixels(next[v], at + 2 * (j + 1), offset[v]);
+        }
     }
     products_wait<0>();
 #pragma unroll
