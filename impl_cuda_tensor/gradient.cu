@@ -8,7 +8,8 @@
  *
  * Sums: as in forward.cu, those of 32 pixels are the tensor cores', all others the multiprocessor's (f32). Work, tiles
  * times chunks of pixels, is dealt out evenly. Where tiles are few enough, the blocks of a cluster have the same one,
- * and add up their sums through each other's shared memory; sum.cu adds up what is left, in a fixed order. */
+ * and add up their sums through each other's shared memory. A cluster that has all of a tile's pixels writes dw; else
+ * sum.cu adds up what is left, in a fixed order. */
 #include "impl_cuda_tensor/gradient_load.h"
 
 namespace
