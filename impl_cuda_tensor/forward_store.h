@@ -27,14 +27,17 @@ template <int HIGH> __device__ inline int32_t row_of(const lane_place &l, int b,
     return (l.warpgroup * HIGH + b) * 64 + l.warp * 16 + h * 8 + l.row;
 }
 
-/* The other blocks' sums of this tile, in their order. Values lie as the threads hold them: thread next to thread. */
+/* The other blocks' sums of this tile, in their order, when all of them are there. Values lie as the threads hold them:
+ * thread next to thread. */
 template <int N>
 __device__ inline void add_partials(const cutensor_forward &f, const operands &o, float (&sum)[N], int32_t threads,
                                     int32_t rank, int32_t tile)
 {
-    for (int32_t other = rank + 1; first_piece(f, other) < (tile + 1) * f.pieces; other++) {
-        if (threadIdx.x == 0) flag_wait(o.flags + other);
-        barrier_of(2, threads);
+    int32_t others = 0;
+    while (first_piece(f, rank + others + 1) < (tile + 1) * f.pieces) others++;
+    if (static_cast<int32_t>(threadIdx.x) < others) flag_wait(o.flags + rank + 1 + threadIdx.x);
+    barrier_of(2, threads);
+    for (int32_t other = rank + 1; other <= rank + others; other++) {
         const float4 *from =
             reinterpret_cast<const float4 *>(o.partials) + static_cast<size_t>(other) * (N / 4) * threads;
 #pragma unroll
@@ -72,86 +75,108 @@ __device__ inline void rows_of(const cutensor_forward &f, const operands &o, con
     }
 }
 
-/* Of a thread's sums 4 channels of all its rows, by turns: as many as there are registers for, and loads under way. */
-template <typename R, int ROWS> struct four_channels {
-    float v[ROWS * 4];
-    R *at[ROWS];
-    int32_t count, step; /* channels of the group from here on; elements from one to the next */
-    bool fours;          /* they lie side by side, and their number is a multiple of 4 */
+/* A thread's results, and where they go: of ROWS rows 4 neighbouring channels of each 16. FOURS: they lie side by side,
+ * and their number is a multiple of 4. Of numbers that are added 16 are on their way at once: more do not fit beside
+ * the sums, so pin() keeps the next loads behind these. */
+template <typename R, int ROWS, int WIDE, bool FOURS> struct results_of {
+    float (&sum)[ROWS * WIDE / 4];
+    R *at[ROWS];         /* NULL: the tile has no such pixel */
+    int32_t count, step; /* channels of the group from the first on; elements from one to the next */
 
-    __device__ inline bool is(int r, int e) const { return at[r] != nullptr && e < count; }
-
-    __device__ inline void add_bias(const R *bias)
+    __device__ inline bool is(int i, int e) const { return 16 * i + e < count; }
+    __device__ inline float &value(int r, int i, int e) const
     {
-#pragma unroll
-        for (int e = 0; e < 4; e++) {
-            const float offset = e < count ? cuda_load(bias[e]) : 0.0f;
-#pragma unroll
-            for (int r = 0; r < ROWS; r++) v[r * 4 + e] += offset;
-        }
+        return sum[r / 2 * (WIDE / 2) + 8 * i + 2 * (r % 2) + (e >> 1) * 4 + (e & 1)];
     }
-    __device__ inline void add(const cutensor_finish &last)
+    /* Behind element (i, 3) of a row the next one is 13 further. */
+    __device__ inline int64_t behind(int e) const { return static_cast<int64_t>(step) * (e == 3 ? 13 : 1); }
+
+    __device__ inline void add_bias(const R *bias) const
     {
-        together<R, 4> there[ROWS];
 #pragma unroll
-        for (int r = 0; r < ROWS; r++) {
-            there[r] = {};
-            if (fours) {
-                if (is(r, 0)) there[r] = *reinterpret_cast<const together<R, 4> *>(added_to(last, at[r]));
-                continue;
+        for (int first = 0; first < WIDE / 16; first += 4) {
+            float offset[16];
+#pragma unroll
+            for (int k = 0; k < 16; k++) {
+                const int i = first + k / 4;
+                offset[k] = is(i, k % 4) ? cuda_load(bias[16 * i + k % 4]) : 0.0f;
             }
 #pragma unroll
-            for (int e = 0; e < 4; e++)
-                if (is(r, e)) there[r].v[e] = *added_to(last, at[r] + static_cast<int64_t>(e) * step);
+            for (int k = 0; k < 16 * ROWS; k++) value(k % ROWS, first + k / ROWS / 4, k / ROWS % 4) += offset[k / ROWS];
+            pin(sum);
         }
-#pragma unroll
-        for (int k = 0; k < ROWS * 4; k++) v[k] += cuda_load(there[k / 4].v[k % 4]);
     }
-    __device__ inline void store() const
+    __device__ inline void add_row(const cutensor_finish &last, int r) const
     {
+        const R *from = added_to(last, at[r]);
 #pragma unroll
-        for (int r = 0; r < ROWS; r++) {
-            const float *s = v + r * 4;
-            if (fours) {
-                if (is(r, 0))
-                    *reinterpret_cast<together<R, 4> *>(at[r]) = {
-                        {cuda_stored<R>(s[0]), cuda_stored<R>(s[1]), cuda_stored<R>(s[2]), cuda_stored<R>(s[3])}};
-                continue;
+        for (int first = 0; first < WIDE / 16; first += 4) {
+            together<R, 4> there[4];
+#pragma unroll
+            for (int k = 0; k < 16; k++) {
+                const int i = first + k / 4, e = k % 4;
+                if (e == 0) there[k / 4] = {};
+                if (FOURS && e == 0 && is(i, 0))
+                    there[k / 4] = *reinterpret_cast<const together<R, 4> *>(from + 16 * i);
+                if (!FOURS && is(i, e)) there[k / 4].v[e] = *from;
+                if (!FOURS) from += behind(e);
             }
 #pragma unroll
-            for (int e = 0; e < 4; e++)
-                if (is(r, e)) at[r][static_cast<int64_t>(e) * step] = cuda_stored<R>(s[e]);
+            for (int k = 0; k < 16; k++) value(r, first + k / 4, k % 4) += cuda_load(there[k / 4].v[k % 4]);
+            pin(sum);
+        }
+    }
+    __device__ inline void store_row(const cutensor_finish &last, int r) const
+    {
+        R *to = at[r];
+        float v[WIDE / 4];
+#pragma unroll
+        for (int k = 0; k < WIDE / 4; k++) v[k] = value(r, k / 4, k % 4);
+        activate(last, v);
+#pragma unroll
+        for (int k = 0; k < WIDE / 4; k++) {
+            if (FOURS && k % 4 == 0 && is(k / 4, 0))
+                *reinterpret_cast<together<R, 4> *>(to + 4 * k) = {{cuda_stored<R>(v[k]), cuda_stored<R>(v[k + 1]),
+                                                                    cuda_stored<R>(v[k + 2]),
+                                                                    cuda_stored<R>(v[k + 3])}};
+            if (!FOURS && is(k / 4, k % 4)) *to = cuda_stored<R>(v[k]);
+            if (!FOURS) to += behind(k % 4);
+        }
+    }
+    __device__ inline void finish(const cutensor_finish &last) const
+    {
+        if (last.adds != 0) {
+#pragma unroll
+            for (int r = 0; r < ROWS; r++) {
+                if (at[r] != nullptr) add_row(last, r);
+            }
+        }
+#pragma unroll
+        for (int r = 0; r < ROWS; r++) {
+            if (at[r] != nullptr) store_row(last, r);
         }
     }
 };
 
 /* In NCHW a warp writes 8 neighbouring pixels of 4 channels, in NHWC 4 neighbouring channels a thread. */
 template <typename R, int HIGH, int WIDE>
-__device__ inline void store_tile(const cutensor_forward &f, const operands &o, const float (&sum)[HIGH * WIDE / 2],
+__device__ inline void store_tile(const cutensor_forward &f, const operands &o, float (&sum)[HIGH * WIDE / 2],
                                   const lane_place &l, int32_t tile, int32_t pixel)
 {
     const int32_t column = tile - divided(tile, f.by_tiles) * f.by_tiles.d, group = divided(column, f.by_group_tiles);
     const int32_t channel = (column - group * f.group_tiles) * WIDE + 4 * l.t, first = group * f.group_oc;
-    four_channels<R, HIGH * 2> part;
-    part.step = f.nchw ? f.window.by_plane.d : 1;
-    part.fours = !f.nchw && (f.oc | f.group_oc) % 4 == 0;
-    R *to[HIGH * 2];
-    rows_of<R, HIGH>(f, o, l, pixel, first + channel, to);
-#pragma unroll
-    for (int i = 0; i < WIDE / 16; i++) {
-        part.count = f.group_oc - channel - 16 * i;
-#pragma unroll
-        for (int r = 0; r < HIGH * 2; r++) {
-            part.at[r] = to[r] != nullptr ? to[r] + static_cast<int64_t>(16 * i) * part.step : nullptr;
-#pragma unroll
-            for (int e = 0; e < 4; e++)
-                part.v[r * 4 + e] = sum[r / 2 * (WIDE / 2) + 8 * i + 2 * (r % 2) + (e >> 1) * 4 + (e & 1)];
-        }
-        if (f.has_bias) part.add_bias(static_cast<const R *>(o.bias) + first + channel + 16 * i);
-        if (o.finish.adds != 0) part.add(o.finish);
-        activate(o.finish, part.v);
-        part.store();
+    const int32_t count = f.group_oc - channel, step = f.nchw ? f.window.by_plane.d : 1;
+    results_of<R, HIGH * 2, WIDE, true> fours = {sum, {}, count, step};
+    rows_of<R, HIGH>(f, o, l, pixel, first + channel, fours.at);
+    if (f.has_bias) fours.add_bias(static_cast<const R *>(o.bias) + first + channel);
+    if (!f.nchw && (f.oc | f.group_oc) % 4 == 0) {
+        fours.finish(o.finish);
+        return;
     }
+    results_of<R, HIGH * 2, WIDE, false> each = {sum, {}, count, step};
+#pragma unroll
+    for (int r = 0; r < HIGH * 2; r++) each.at[r] = fours.at[r];
+    each.finish(o.finish);
 }
 
 } // namespace

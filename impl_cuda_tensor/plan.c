@@ -377,8 +377,13 @@ static cutensor_weights weights_of(const cutensor_forward *f, const cnn_conv_des
                           .chunks = f->chunks,
                           .parts = parts,
                           .planes = f->source == CUTENSOR_PLANES};
-    const int64_t corners = (int64_t)f->groups * f->group_tiles * (f->wide_tile / 32) * f->chunks;
-    w.at_once = f->taps >= WEIGHTS_AT_ONCE && corners * f->taps > 4 * sms ? WEIGHTS_AT_ONCE : 1;
+    /* A block takes all taps of a few rows, or where that leaves multiprocessors without a block, three of them. */
+    const int64_t eights = (int64_t)f->groups * f->group_tiles * (f->wide_tile / 8) * f->chunks;
+    w.at_once = (int32_t)smaller(f->taps, eights < sms ? 3 : 9);
+    w.block_rows = w.at_once < 3 ? 32 : 8;
+    w.line = w.at_once * (backward ? w.block_rows : has_half(d) ? 64 : 32);
+    w.tap_factor = UINT32_MAX / (uint32_t)w.at_once + 1;
+    w.line_factor = UINT32_MAX / (uint32_t)w.line + 1;
     return w;
 }
 

@@ -115,15 +115,16 @@ typedef struct cutensor_gradient {
 
 /* ---- weights.cu: the weights as tiles for forward.cu: [tile][chunk][tap][part][row of the tile][128 bytes], swizzled
  */
-enum { WEIGHTS_AT_ONCE = 3 }; /* taps that a block takes; or 1, where there are few */
 typedef struct cutensor_weights {
     int32_t groups, rows, depth; /* of a group: output channels of the product, and channels it sums over */
     int32_t taps, reversed;      /* tap t stands at taps-1-t */
     int32_t transposed;          /* w is [depth][rows][taps] there (BWD_D), else [rows][depth][taps] */
     int32_t in_order;            /* rows and words stand in their own order: weights_strip.cu */
     int32_t planes;              /* words stand in the order of load_planes(), else of load_rows() */
-    int32_t group_tiles, wide, chunks, parts, at_once;
-    int32_t flags; /* that are cleared on the way */
+    int32_t group_tiles, wide, chunks, parts;
+    int32_t at_once, block_rows, line; /* taps and rows that a block takes; how many neighbours in w */
+    uint32_t tap_factor, line_factor;  /* 2^32 by at_once (2 and more) and by line: for numbers up to 2^15 */
+    int32_t flags;                     /* that are cleared on the way */
 } cutensor_weights;
 
 /* ---- few.cu: sums of few terms. Tensors as they lie: element (n, pixel, channel) by three strides. */

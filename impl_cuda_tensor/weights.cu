@@ -4,12 +4,12 @@
  * A row's 32 words stand in the order in which load_rows() or load_planes() has a patch's in registers, and 16-byte
  * places swizzled; the rows stand so that a thread's sums are neighbouring channels. */
 #include "impl_cuda_tensor/asm.h"
-#include "impl_cuda_tensor/tensor.h"
+#include "impl_cuda_tensor/window.h"
 
 namespace
 {
 
-enum { SIDE = 32, THREADS = 256 };
+enum { SIDE = 32, THREADS = 256, WARPS = THREADS / 32 };
 
 #ifdef BENCHCNN_CUDA_EMULATED
 __device__ inline uint32_t rounded_tf32(float v) { return (__float_as_uint(v) + 0x1000u) & 0xffffe000u; }
@@ -27,8 +27,8 @@ template <typename T> struct row_of {
     enum : int32_t { DEEP = SIDE * 4 / static_cast<int32_t>(sizeof(T)) };
 };
 
-/* Which of its 32 rows, and which of its 32 words, stands at place i. */
-__device__ inline int32_t row_at(int32_t i) { return (i & 16) | (4 * ((i & 7) >> 1) + 2 * (i >> 3 & 1) + (i & 1)); }
+/* At which of its 32 places row i stands; which of a row's 32 words stands at place i. */
+__device__ inline int32_t place_of_row(int32_t i) { return (i & 16) | 8 * (i >> 1 & 1) | 2 * (i >> 2 & 3) | (i & 1); }
 __device__ inline int32_t word_at(int32_t i)
 {
     const int32_t step = i >> 3, place = i & 7;
@@ -40,104 +40,120 @@ template <typename T> struct alignas(2 * sizeof(T)) pair_of {
     T v[2];
 };
 
+/* What a block lays out: from these on so many rows and taps of a row's numbers. */
 struct corner {
-    int32_t tap, chunk, row, group; /* the first of 32 rows x their numbers x at_once */
+    int32_t tap, chunk, row, group;
 };
-
-template <int AT_ONCE> __device__ inline corner corner_of(const cutensor_weights &s)
+__device__ inline corner corner_of(const cutensor_weights &s)
 {
-    const int32_t tap_groups = (s.taps + AT_ONCE - 1) / AT_ONCE, lines = s.group_tiles * s.wide / SIDE;
+    const int32_t tap_groups = (s.taps + s.at_once - 1) / s.at_once, lines = s.group_tiles * s.wide / s.block_rows;
     const int32_t i = static_cast<int32_t>(blockIdx.x), j = i / tap_groups, k = j / s.chunks;
-    return {i % tap_groups * AT_ONCE, j % s.chunks, k % lines * SIDE, k / lines};
+    return {i % tap_groups * s.at_once, j % s.chunks, k % lines * s.block_rows, k / lines};
 }
 
-/* Number n of those that a thread reads: w is read as it lies, taps side by side, then whichever of rows and depth
- * comes next. */
-struct number_place {
-    int32_t tap, row, deep;
-};
-template <typename T, int AT_ONCE> __device__ inline number_place number_at(const cutensor_weights &s, int32_t n)
+/* In shared memory: a row's numbers, taps side by side. Threads that write neighbours of w, or read a row's words, do
+ * not meet at a bank. */
+__host__ __device__ inline int32_t kept_step(const cutensor_weights &s) { return s.at_once | 1; }
+template <typename T> __host__ __device__ inline int32_t kept_row(const cutensor_weights &s)
 {
-    const int32_t i = (static_cast<int32_t>(threadIdx.x) + n * THREADS) / AT_ONCE;
-    const int32_t tap = (static_cast<int32_t>(threadIdx.x) + n * THREADS) % AT_ONCE;
-    if (s.transposed) return {tap, i % SIDE, i / SIDE};
-    return {tap, i / row_of<T>::DEEP, i % row_of<T>::DEEP};
+    return row_of<T>::DEEP * kept_step(s) + s.at_once;
 }
 
-/* All reads of a thread are under way at once. */
-template <typename T, int AT_ONCE>
+__device__ inline int32_t quotient(int32_t x, uint32_t factor)
+{
+    return static_cast<int32_t>(static_cast<uint64_t>(static_cast<uint32_t>(x)) * factor >> 32);
+}
+
+/* w is read as it lies: taps side by side, then whichever of rows and depth comes next. READS of a thread are under way
+ * at once; ONE: of one tap. */
+template <typename T, int READS, bool ONE>
 __device__ inline void read_corner(const cutensor_weights &s, const corner &at, const T *w, float *kept)
 {
-    constexpr int32_t DEEP = row_of<T>::DEEP, EACH = SIDE * DEEP * AT_ONCE / THREADS;
-    const int64_t of_group = static_cast<int64_t>(at.group) * s.rows * s.depth;
-    float v[EACH];
+    const int32_t deep = at.chunk * row_of<T>::DEEP, step = kept_step(s), row = kept_row<T>(s);
+    const int32_t lines = s.transposed ? row_of<T>::DEEP : s.block_rows, all = lines * s.line;
+    const int32_t left_lines = s.transposed ? s.depth - deep : s.rows - at.row; /* that there are from here on */
+    const int32_t left = s.transposed ? s.rows - at.row : s.depth - deep, taps = s.taps - at.tap;
+    const int64_t line_step = static_cast<int64_t>(s.transposed ? s.rows : s.depth) * s.taps;
+    const int32_t first_tap = s.reversed ? s.taps - 1 - at.tap : at.tap;
+    const int64_t pair =
+        s.transposed ? static_cast<int64_t>(deep) * s.rows + at.row : static_cast<int64_t>(at.row) * s.depth + deep;
+    const T *from = w + (static_cast<int64_t>(at.group) * s.rows * s.depth + pair) * s.taps + first_tap;
+    for (int32_t first = static_cast<int32_t>(threadIdx.x); first < all; first += READS * THREADS) {
+        float v[READS];
+        int32_t to[READS];
 #pragma unroll
-    for (int32_t n = 0; n < EACH; n++) {
-        const number_place p = number_at<T, AT_ONCE>(s, n);
-        const int32_t t = at.tap + p.tap, row = at.row + p.row, deep = at.chunk * DEEP + p.deep;
-        const int64_t pair =
-            s.transposed ? static_cast<int64_t>(deep) * s.rows + row : static_cast<int64_t>(row) * s.depth + deep;
-        const bool there = row < s.rows && deep < s.depth && t < s.taps;
-        v[n] = there ? cuda_load(w[(of_group + pair) * s.taps + (s.reversed ? s.taps - 1 - t : t)]) : 0.0f;
-    }
+        for (int32_t n = 0; n < READS; n++) {
+            const int32_t i = first + n * THREADS, line = quotient(i, s.line_factor), j = i - line * s.line;
+            const int32_t place = ONE ? j : quotient(j, s.tap_factor), tap = ONE ? 0 : j - place * s.at_once;
+            const bool there = i < all && line < left_lines && place < left && tap < taps;
+            const int64_t away = line * line_step + place * s.taps + (s.reversed ? -tap : tap);
+            v[n] = there ? cuda_load(from[away]) : 0.0f;
+            to[n] = s.transposed ? place * row + line * step + tap : line * row + place * step + tap;
+        }
 #pragma unroll
-    for (int32_t n = 0; n < EACH; n++) {
-        const number_place p = number_at<T, AT_ONCE>(s, n);
-        kept[(p.tap * SIDE + p.row) * (DEEP + 1) + p.deep] = v[n];
+        for (int32_t n = 0; n < READS; n++) {
+            if (first + n * THREADS < all) kept[to[n]] = v[n];
+        }
     }
 }
 
-/* A word of a tile's row, and, in two parts, the one of its low part further on. */
-__device__ inline void put_word(const cutensor_weights &s, uint32_t *place, const float *number, float)
+/* A word of a tile's row, and, in two parts, the one of its low part further on. `step`: from a number to the next. */
+__device__ inline void put_word(const cutensor_weights &s, uint32_t *place, const float *number, int32_t, float)
 {
     const uint32_t high = rounded_tf32(*number);
     *place = high;
     if (s.parts == 2) place[s.wide * SIDE] = rounded_tf32(*number - __uint_as_float(high));
 }
-template <typename T> __device__ inline void put_word(const cutensor_weights &, uint32_t *place, const float *number, T)
+template <typename T>
+__device__ inline void put_word(const cutensor_weights &, uint32_t *place, const float *number, int32_t step, T)
 {
-    *reinterpret_cast<pair_of<T> *>(place) = {{cuda_stored<T>(number[0]), cuda_stored<T>(number[1])}};
+    *reinterpret_cast<pair_of<T> *>(place) = {{cuda_stored<T>(number[0]), cuda_stored<T>(number[step])}};
 }
 
-template <typename T, int AT_ONCE>
+/* A warp writes every 8th of the rows, a tap at a time. */
+template <typename T>
 __device__ inline void write_corner(const cutensor_weights &s, const corner &at, const float *kept, uint32_t *to)
 {
-    constexpr int32_t DEEP = row_of<T>::DEEP, IN_WORD = DEEP / SIDE;
+    constexpr int32_t IN_WORD = row_of<T>::DEEP / SIDE;
     const int32_t x = static_cast<int32_t>(threadIdx.x) % SIDE, word = s.planes ? word_of_planes(x) : word_at(x);
-    const int32_t tile = at.group * s.group_tiles + at.row / s.wide, first_row = at.row % s.wide;
-    for (int32_t i = static_cast<int32_t>(threadIdx.x) / SIDE; i < SIDE * AT_ONCE; i += THREADS / SIDE) {
-        const int32_t tap = i / SIDE, row = i % SIDE;
-        if (at.tap + tap >= s.taps) continue;
-        const int64_t step = (static_cast<int64_t>(tile) * s.chunks + at.chunk) * s.taps + at.tap + tap;
-        uint32_t *place =
-            to + (step * s.parts * s.wide + first_row + row) * SIDE + (((x >> 2) ^ (row & 7)) << 2 | (x & 3));
-        put_word(s, place, kept + (tap * SIDE + row_at(row)) * (DEEP + 1) + IN_WORD * word, T());
+    const int32_t step = kept_step(s), taps = min(s.at_once, s.taps - at.tap), tap_step = s.parts * s.wide * SIDE;
+    for (int32_t i = static_cast<int32_t>(threadIdx.x) / SIDE; i < s.block_rows; i += WARPS) {
+        const int32_t row = at.row + i, tile = at.group * s.group_tiles + row / s.wide;
+        const int32_t place = (row % s.wide & ~(SIDE - 1)) + place_of_row(row % SIDE);
+        const int64_t first = (static_cast<int64_t>(tile) * s.chunks + at.chunk) * s.taps + at.tap;
+        uint32_t *next = to + first * tap_step + place * SIDE + (((x >> 2) ^ (place & 7)) << 2 | (x & 3));
+        const float *number = kept + i * kept_row<T>(s) + IN_WORD * word * step;
+        for (int32_t tap = 0; tap < taps; tap++, next += tap_step) put_word(s, next, number + tap, step, T());
     }
 }
 
-template <typename T, int AT_ONCE>
-__global__ void weights_to_tiles(const cutensor_weights s, const T *w, uint32_t *to, unsigned *flags)
+template <typename T, int READS, bool ONE>
+__global__ void __launch_bounds__(THREADS, 4)
+    weights_to_tiles(const cutensor_weights s, const T *w, uint32_t *to, unsigned *flags)
 {
     CUDA_DYNAMIC_SHARED(float, kept);
     next_may_start();
-    const corner at = corner_of<AT_ONCE>(s);
+    const corner at = corner_of(s);
     for (int32_t i = static_cast<int32_t>(blockIdx.x * THREADS + threadIdx.x); i < s.flags;
          i += static_cast<int32_t>(gridDim.x) * THREADS)
         flags[i] = 0;
-    read_corner<T, AT_ONCE>(s, at, w, kept);
+    read_corner<T, READS, ONE>(s, at, w, kept);
     __syncthreads();
-    write_corner<T, AT_ONCE>(s, at, kept, to);
+    write_corner<T>(s, at, kept, to);
 }
 
 template <typename T>
 cnn_status weights_run(cuda_context *c, const cutensor_weights *s, const void *w, void *to, void *flags, cnn_error *err)
 {
     const int64_t blocks = static_cast<int64_t>((s->taps + s->at_once - 1) / s->at_once) * s->chunks * s->groups *
-                           s->group_tiles * (s->wide / SIDE);
+                           s->group_tiles * (s->wide / s->block_rows);
     const cuda_shape shape = {"weights_to_tiles", dim3(static_cast<unsigned>(blocks)), dim3(THREADS),
-                              sizeof(float) * SIDE * (row_of<T>::DEEP + 1) * static_cast<size_t>(s->at_once)};
-    return cuda_launch(c, shape, err, s->at_once == 1 ? weights_to_tiles<T, 1> : weights_to_tiles<T, WEIGHTS_AT_ONCE>,
-                       *s, static_cast<const T *>(w), static_cast<uint32_t *>(to), static_cast<unsigned *>(flags));
+                              sizeof(float) * static_cast<size_t>(s->block_rows * kept_row<T>(*s))};
+    const T *from = static_cast<const T *>(w);
+    uint32_t *tiles = static_cast<uint32_t *>(to);
+    unsigned *cleared = static_cast<unsigned *>(flags);
+    return s->at_once == 1 ? cuda_launch(c, shape, err, weights_to_tiles<T, 4, true>, *s, from, tiles, cleared)
+                           : cuda_launch(c, shape, err, weights_to_tiles<T, 9, false>, *s, from, tiles, cleared);
 }
 
 } // namespace
