@@ -43,50 +43,81 @@ __device__ FUSED_INLINE void fused_back_sums(const fused_pass &p, float *sm, con
     }
 }
 
-template <class N, int S> __device__ FUSED_INLINE void fused_data(const fused_pass &p, float *sm, const fused_image &im)
+/* The rows of a kernel that meet row h of a value: first, first + apart, ...; `apart` is sh / gcd(sh, dh). */
+template <class N, int S> __host__ __device__ constexpr fused_span fused_meeting(int h)
+{
+    constexpr fused_stage s = N::stages[S];
+    fused_span rows = {0, 0};
+#pragma unroll
+    for (int i = s.kh - 1; i >= 0; i--) {
+        const int row = h + s.ph - i * s.dh;
+        if (row < 0 || row % s.sh != 0 || row / s.sh >= s.oh) continue;
+        rows.first = i;
+        rows.count++;
+    }
+    return rows;
+}
+
+template <class N, int S> __host__ __device__ constexpr int fused_least_back()
+{
+    constexpr fused_stage s = N::stages[S];
+    int least = s.kh;
+    for (int h = 0; h < s.ih; h++) least = fused_meeting<N, S>(h).count < least ? fused_meeting<N, S>(h).count : least;
+    return least * s.oc;
+}
+
+/* As fused_add_rows of v3_forward.h: all steps of a lane, over outputs and rows of the kernel. */
+template <class N, int S, int SIZE>
+__device__ FUSED_INLINE void fused_add_back(const float *sm, int group, int h, int lane, float (&sum)[SIZE])
 {
     constexpr fused_stage s = N::stages[S];
     constexpr fused_place in = N::places[S], out = N::places[S + 1];
     constexpr fused_tile k = N::tiles[S];
+    constexpr int apart = s.sh / fused_gcd(s.sh, s.dh); /* between two rows of the kernel that meet the same row */
+    const fused_span rows = fused_meeting<N, S>(h);
+    const int f = lane % s.oc, i = rows.first + lane / s.oc * apart;
+    fused_walk<s.oc, k.dl, out.cs, -(apart * s.dh / s.sh) * out.hs, k.fs, apart *k.bs> walk = {
+        f, sm + out.grad + f * out.cs + (h + s.ph - i * s.dh) / s.sh * out.hs,
+        sm + k.wb + f * k.fs + i * k.bs + group * (s.kw * k.dc)};
+    int left = s.oc * rows.count - lane;
+#pragma unroll 1
+    for (bool more = fused_least_back<N, S>() >= k.dl || left > 0; more; more = left > 0) {
+        float dy[out.sw * out.ps], w[k.dc * s.kw];
+        fused_load(dy, walk.a);
+        fused_load(w, walk.b);
+        left -= k.dl;
+        walk.go_on();
+#pragma unroll
+        for (int j = 0; j < s.kw; j++)
+#pragma unroll
+            for (int o = 0; o < s.ow; o++) {
+                const int at = o * s.sw + j * s.dw - s.pw;
+                if (at < 0 || at >= s.iw) continue;
+#pragma unroll
+                for (int c = 0; c < k.dc; c++)
+                    sum[fused_pos(in, at) * k.dc + c] += w[j * k.dc + c] * dy[fused_pos(out, o)];
+            }
+    }
+}
+
+template <class N, int S> __device__ FUSED_INLINE void fused_data(const fused_pass &p, float *sm, const fused_image &im)
+{
+    constexpr fused_stage s = N::stages[S];
+    constexpr fused_place in = N::places[S];
+    constexpr fused_tile k = N::tiles[S];
     constexpr int width = in.sw * in.ps;
     constexpr int groups = fused_owned<N, S>() / k.dc, tasks = groups * s.ih, each = N::threads / k.dl;
-    constexpr int apart = s.sh / fused_gcd(s.sh, s.dh); /* between two rows of the kernel that meet the same row */
+    constexpr bool whole = tasks % each == 0; /* no thread is without a task */
     const fused_seat seat = fused_seat_of<k.dl>();
 #pragma unroll 1
     for (int first = 0; first < tasks; first += each) {
         const int task = first + seat.task, group = task % groups, h = task / groups;
         float sum[k.dc * width] = {};
-        if (task < tasks) {
-            int least = 0, count = 0;
-#pragma unroll
-            for (int i = s.kh - 1; i >= 0; i--) {
-                const int row = h + s.ph - i * s.dh;
-                if (row < 0 || row % s.sh != 0 || row / s.sh >= s.oh) continue;
-                least = i;
-                count++;
-            }
-#pragma unroll 1
-            for (int q = seat.lane; q < s.oc * count; q += k.dl) {
-                const int f = q % s.oc, i = least + q / s.oc * apart;
-                float dy[out.sw * out.ps], w[k.dc * s.kw];
-                fused_load(dy, sm + out.grad + f * out.cs + (h + s.ph - i * s.dh) / s.sh * out.hs);
-                fused_load(w, sm + k.wb + f * k.fs + i * k.bs + group * (s.kw * k.dc));
-#pragma unroll
-                for (int j = 0; j < s.kw; j++)
-#pragma unroll
-                    for (int o = 0; o < s.ow; o++) {
-                        const int at = o * s.sw + j * s.dw - s.pw;
-                        if (at < 0 || at >= s.iw) continue;
-#pragma unroll
-                        for (int c = 0; c < k.dc; c++)
-                            sum[fused_pos(in, at) * k.dc + c] += w[j * k.dc + c] * dy[fused_pos(out, o)];
-                    }
-            }
-        }
+        if (whole || task < tasks) fused_add_back<N, S>(sm, group, h, seat.lane, sum);
         const fused_part part = fused_sum<k.dc, width, k.dl, fused_paired(k.dl), 1>(sum, seat.lane);
         if constexpr (in.at == in.grad)
             if (first == 0) __syncthreads(); /* the value has been read */
-        if (task < tasks) fused_back_sums<N, S>(p, sm, im, group, h, part, sum);
+        if (whole || task < tasks) fused_back_sums<N, S>(p, sm, im, group, h, part, sum);
     }
 }
 
