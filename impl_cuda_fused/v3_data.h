@@ -100,24 +100,44 @@ __device__ FUSED_INLINE void fused_add_back(const float *sm, int group, int h, i
     }
 }
 
+/* Which task is whose: of four lanes beside each other two have neighbouring groups of channels, and read the same
+ * gradients; two have rows of a value that meet the same rows of the kernel, and read the same weights: of 16 bytes a
+ * lane, shared memory serves either in half the time. spread.c knows it, too. */
+template <class N, int S> struct fused_back_tasks {
+    static constexpr fused_stage s = N::stages[S];
+    static constexpr int groups = fused_owned<N, S>() / N::tiles[S].dc, lanes = N::tiles[S].dl;
+    static constexpr int pair = groups % 2 == 0 && lanes < 32 ? 2 : 1;
+    static constexpr int rows = s.ih % (2 * s.sh) == 0 && 2 * pair * lanes <= 32 ? 2 : 1, beside = pair * rows;
+    static constexpr int count = groups * s.ih;
+
+    __host__ __device__ static constexpr int group(int task)
+    {
+        return task / beside % (groups / pair) * pair + task % pair;
+    }
+    __host__ __device__ static constexpr int row(int task)
+    {
+        const int rest = task / beside / (groups / pair);
+        return rows == 1 ? rest : rest / s.sh * (2 * s.sh) + rest % s.sh + task / pair % rows * s.sh;
+    }
+};
+
 template <class N, int S> __device__ FUSED_INLINE void fused_data(const fused_pass &p, float *sm, const fused_image &im)
 {
-    constexpr fused_stage s = N::stages[S];
     constexpr fused_place in = N::places[S];
     constexpr fused_tile k = N::tiles[S];
-    constexpr int width = in.sw * in.ps;
-    constexpr int groups = fused_owned<N, S>() / k.dc, tasks = groups * s.ih, each = N::threads / k.dl;
-    constexpr bool whole = tasks % each == 0; /* no thread is without a task */
-    const fused_seat seat = fused_seat_of<k.dl>();
+    typedef fused_back_tasks<N, S> tasks;
+    constexpr int width = in.sw * in.ps, each = N::threads / k.dl;
+    constexpr bool whole = tasks::count % each == 0; /* no thread is without a task */
+    const fused_seat seat = fused_seat_of<k.dl, tasks::beside>();
 #pragma unroll 1
-    for (int first = 0; first < tasks; first += each) {
-        const int task = first + seat.task, group = task % groups, h = task / groups;
+    for (int first = 0; first < tasks::count; first += each) {
+        const int task = first + seat.task, group = tasks::group(task), h = tasks::row(task);
         float sum[k.dc * width] = {};
-        if (whole || task < tasks) fused_add_back<N, S>(sm, group, h, seat.lane, sum);
-        const fused_part part = fused_sum<k.dc, width, k.dl, fused_paired(k.dl), 1>(sum, seat.lane);
+        if (whole || task < tasks::count) fused_add_back<N, S>(sm, group, h, seat.lane, sum);
+        const fused_part part = fused_sum<k.dc, width, k.dl, tasks::beside, 1>(sum, seat.lane);
         if constexpr (in.at == in.grad)
             if (first == 0) __syncthreads(); /* the value has been read */
-        if (whole || task < tasks) fused_back_sums<N, S>(p, sm, im, group, h, part, sum);
+        if (whole || task < tasks::count) fused_back_sums<N, S>(p, sm, im, group, h, part, sum);
     }
 }
 
