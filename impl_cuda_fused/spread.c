@@ -165,12 +165,32 @@ static int apart(int floats, int groups, int group, seats by)
     return best;
 }
 
+/* Of a kernel as large as its image: its way back reads one weight a lane, of neighbouring inputs, of outputs and
+ * gradients, which are more than the reads of the way forward. */
+static int apart_full(const fused_stage *s, const fused_tile *k)
+{
+    int best = 0, least = 33;
+    for (int cs = s->kh * k->is; cs < s->kh * k->is + 32; cs += 4) {
+        int banks[32] = {0}, most = 0;
+        for (int t = 0; t < 32; t++) {
+            const int at = t / (s->ih * s->iw) * cs + t / s->iw % s->ih * k->is + t % s->iw * k->fc;
+            const int times = ++banks[at % 32];
+            most = times > most ? times : most;
+        }
+        if (most >= least) continue;
+        least = most;
+        best = cs;
+    }
+    return best;
+}
+
 static void place_forward(const fused_net *net, fused_spread *l, int i)
 {
     const fused_stage s = fused_stage_of(net, l->cluster, i);
     fused_tile *k = &l->tiles[i];
     k->is = fused_round_up(s.oc * s.kw, 4);
     k->cs = apart(s.kh * k->is, s.oc / k->fc, s.kw * k->fc, (seats){k->fl, k->fl < 32 ? 2 : 1, 1});
+    if (fused_is_full(net, i)) k->cs = apart_full(&s, k);
     k->w = l->weights;
     l->weights += s.ic * k->cs;
 }

@@ -141,7 +141,8 @@ template <class N, int S> __device__ FUSED_INLINE void fused_data(const fused_pa
     }
 }
 
-/* A kernel as large as its image: the gradients of an input and of its weights at once, a thread an input. */
+/* A kernel as large as its image: the gradients of an input and of its weights at once, a thread an input, or two of
+ * them side by side. */
 template <class N, int S>
 __device__ FUSED_INLINE void fused_full_back(const fused_pass &p, float *sm, const fused_image &im)
 {
@@ -149,30 +150,44 @@ __device__ FUSED_INLINE void fused_full_back(const fused_pass &p, float *sm, con
     constexpr fused_place in = N::places[S], out = N::places[S + 1];
     constexpr fused_tile k = N::tiles[S];
     constexpr int by = s.oc % 10 == 0 ? 10 : s.oc % 4 == 0 ? 4 : 1; /* so many outputs' operands in registers */
+    constexpr int inputs = fused_owned<N, S>() * s.ih * s.iw, beside = inputs > N::threads ? 2 : 1;
 #pragma unroll 1
-    for (int e = fused_thread(); e < fused_owned<N, S>() * s.ih * s.iw; e += N::threads) {
-        const int c = e / (s.ih * s.iw), h = e / s.iw % s.ih, w = e % s.iw;
-        const int first = c * k.cs + h * k.is + w * k.fc;
-        const float x = sm[in.at + fused_at(in, c, h, w)];
-        float d = 0;
+    for (int e = fused_thread(); e < inputs; e += beside * N::threads) {
+        float x[beside], d[beside];
+        int c[beside], h[beside], w[beside], first[beside];
+#pragma unroll
+        for (int u = 0; u < beside; u++) {
+            const int input = e + u * N::threads;
+            c[u] = input / (s.ih * s.iw), h[u] = input / s.iw % s.ih, w[u] = input % s.iw;
+            first[u] = c[u] * k.cs + h[u] * k.is + w[u] * k.fc;
+            x[u] = input < inputs ? sm[in.at + fused_at(in, c[u], h[u], w[u])] : 0.0f;
+            d[u] = 0;
+        }
 #pragma unroll 1
         for (int f0 = 0; f0 < s.oc; f0 += by) {
-            float dy[by], weight[by], grad[by];
-            int at[by];
+            float dy[by], weight[beside][by], grad[beside][by];
 #pragma unroll
-            for (int f = 0; f < by; f++) {
-                at[f] = first + (f0 + f) / k.fc * (s.kw * k.fc) + (f0 + f) % k.fc;
-                dy[f] = sm[out.grad + (f0 + f) * out.cs];
-                weight[f] = sm[k.w + at[f]];
-                grad[f] = sm[k.grads + at[f]];
-            }
+            for (int f = 0; f < by; f++) dy[f] = sm[out.grad + (f0 + f) * out.cs];
 #pragma unroll
-            for (int f = 0; f < by; f++) {
-                d += dy[f] * weight[f];
-                sm[k.grads + at[f]] = grad[f] + dy[f] * x;
-            }
+            for (int u = 0; u < beside; u++)
+#pragma unroll
+                for (int f = 0; f < by && e + u * N::threads < inputs; f++) {
+                    const int at = first[u] + (f0 + f) / k.fc * (s.kw * k.fc) + (f0 + f) % k.fc;
+                    weight[u][f] = sm[k.w + at];
+                    grad[u][f] = sm[k.grads + at];
+                }
+#pragma unroll
+            for (int u = 0; u < beside; u++)
+#pragma unroll
+                for (int f = 0; f < by && e + u * N::threads < inputs; f++) {
+                    d[u] += dy[f] * weight[u][f];
+                    sm[k.grads + first[u] + (f0 + f) / k.fc * (s.kw * k.fc) + (f0 + f) % k.fc] =
+                        grad[u][f] + dy[f] * x[u];
+                }
         }
-        fused_put_back<N, S>(p, sm, im, c, h, w, d);
+#pragma unroll
+        for (int u = 0; u < beside; u++)
+            if (e + u * N::threads < inputs) fused_put_back<N, S>(p, sm, im, c[u], h[u], w[u], d[u]);
     }
 }
 
