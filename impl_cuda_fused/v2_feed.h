@@ -118,7 +118,7 @@ template <class N> struct fused_feed {
             const int x = w - dx, column = w % in.sw * in.ps + w / in.sw;
 #pragma unroll 4
             for (int r = warp; r < s.ic * s.ih; r += N::threads / 32) {
-                const int c = r / s.ih, h = r % s.ih, y = h - dy;
+                const int c = s.ic > 1 ? r / s.ih : 0, h = r - c * s.ih, y = h - dy;
                 const bool inside = y >= 0 && y < s.ih && x >= 0 && x < s.iw;
                 const int from = N::nhwc ? (y * s.iw + x) * s.ic + c : (c * s.ih + y) * s.iw + x;
                 sm[in.at + c * in.cs + h * in.hs + column] = inside ? sm[N::staged + from] : 0.0f;
