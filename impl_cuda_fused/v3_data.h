@@ -12,14 +12,14 @@ __device__ FUSED_INLINE void fused_back_columns(float *sm, int c0, int h, int po
 {
     constexpr fused_stage s = N::stages[S - 1];
     constexpr fused_place in = N::places[S];
+    float y[C][COLUMNS]; /* all of them before the first store: a load behind it would wait for it */
+#pragma unroll
+    for (int c = 0; c < C; c++) fused_load(y[c], sm + in.at + (c0 + c) * in.cs + h * in.hs + pos);
 #pragma unroll
     for (int c = 0; c < C; c++) {
-        const int at = (c0 + c) * in.cs + h * in.hs + pos;
-        float y[COLUMNS];
-        fused_load(y, sm + in.at + at);
 #pragma unroll
-        for (int w = 0; w < COLUMNS; w++) y[w] = fused_act_back(s.act, s.alpha, sum[w * C + c], y[w]);
-        fused_store(sm + in.grad + at, y);
+        for (int w = 0; w < COLUMNS; w++) y[c][w] = fused_act_back(s.act, s.alpha, sum[w * C + c], y[c][w]);
+        fused_store(sm + in.grad + (c0 + c) * in.cs + h * in.hs + pos, y[c]);
     }
 }
 
@@ -36,10 +36,17 @@ __device__ FUSED_INLINE void fused_back_sums(const fused_pass &p, float *sm, con
         fused_back_columns<N, S, k.dc, split::columns>(sm, group * k.dc, h, part.column, sum);
         return;
     }
+    float y[split::left];
 #pragma unroll
     for (int e = 0; e < split::left; e++) {
         const int at = split::rest > 1 ? part.base + e : e, w = fused_column(in, part.column + at / k.dc);
-        if (at < part.end && w < s.iw) fused_put_back<N, S>(p, sm, im, group * k.dc + at % k.dc, h, w, sum[e]);
+        const bool there = at < part.end && w < s.iw;
+        y[e] = there ? sm[in.at + fused_at(in, group * k.dc + at % k.dc, h, w)] : 0.0f;
+    }
+#pragma unroll
+    for (int e = 0; e < split::left; e++) {
+        const int at = split::rest > 1 ? part.base + e : e, w = fused_column(in, part.column + at / k.dc);
+        if (at < part.end && w < s.iw) fused_put_back<N, S>(p, sm, im, group * k.dc + at % k.dc, h, w, y[e], sum[e]);
     }
 }
 
@@ -187,7 +194,7 @@ __device__ FUSED_INLINE void fused_full_back(const fused_pass &p, float *sm, con
         }
 #pragma unroll
         for (int u = 0; u < beside; u++)
-            if (e + u * N::threads < inputs) fused_put_back<N, S>(p, sm, im, c[u], h[u], w[u], d[u]);
+            if (e + u * N::threads < inputs) fused_put_back<N, S>(p, sm, im, c[u], h[u], w[u], x[u], d[u]);
     }
 }
 

@@ -58,12 +58,14 @@ __device__ FUSED_INLINE void fused_put_columns(float *sm, int c0, int h, int pos
     constexpr fused_stage s = N::stages[S];
     constexpr fused_place out = N::places[S + 1];
     constexpr fused_tile k = N::tiles[S];
+    float bias[F];
+#pragma unroll
+    for (int f = 0; f < F; f++) bias[f] = k.b >= 0 ? sm[k.b + c0 + f] : 0.0f;
 #pragma unroll
     for (int f = 0; f < F; f++) {
         float y[COLUMNS];
-        const float bias = k.b >= 0 ? sm[k.b + c0 + f] : 0.0f;
 #pragma unroll
-        for (int o = 0; o < COLUMNS; o++) y[o] = fused_act_of(s.act, s.alpha, sum[o * F + f] + bias);
+        for (int o = 0; o < COLUMNS; o++) y[o] = fused_act_of(s.act, s.alpha, sum[o * F + f] + bias[f]);
         fused_store(sm + out.at + (c0 + f) * out.cs + h * out.hs + pos, y);
     }
 }
