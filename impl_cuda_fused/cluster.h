@@ -26,6 +26,7 @@ __device__ FUSED_INLINE int fused_thread()
 #ifdef __CUDA_ARCH__
     int thread;
     asm volatile("mov.u32 %0, %%tid.x;" : "=r"(thread));
+    __builtin_assume(thread >= 0); /* so that its quotients are shifts */
     return thread;
 #else
     return (int)threadIdx.x;

@@ -153,28 +153,35 @@ struct fused_judged {
     int hit;
 };
 
+/* So many lanes share the classes; those beyond do the same again. */
+__host__ __device__ constexpr int fused_lanes_of(int classes)
+{
+    return classes > 16 ? 32 : classes > 8 ? 16 : classes > 4 ? 8 : classes > 2 ? 4 : 2;
+}
+
 __device__ inline fused_softened fused_soften(const fused_loss_desc &d, const float *x, float *dx, int label, int lane)
 {
+    const int lanes = fused_lanes_of(d.classes), mine_first = lane % lanes;
     const float mine = x[label];
     float most = x[0], sum = 0, beaten = 0, power = 0;
-    for (int k = lane; k < d.classes; k += 32) {
+    for (int k = mine_first; k < d.classes; k += 32) {
         const float at = x[k], off = k == label ? at - 1 : at;
         most = at > most ? at : most;
         const bool beats = k < label ? !(at < mine) : k > label ? !(at <= mine) : at != at;
         beaten += beats ? 1.0f : 0.0f;
         if (d.quadratic) sum += off * off;
     }
-    for (int step = 16; step > 0; step /= 2) {
+    for (int step = lanes / 2; step > 0; step /= 2) {
         const float other = __shfl_xor_sync(0xffffffffu, most, step);
         most = other > most ? other : most;
     }
-    for (int k = lane; k < d.classes && !d.quadratic; k += 32) {
+    for (int k = mine_first; k < d.classes && !d.quadratic; k += 32) {
         power = expf(x[k] - most);
         sum += power;
     }
-    for (int step = 16; step > 0; step /= 2) sum += __shfl_xor_sync(0xffffffffu, sum, step);
-    for (int k = lane; k < d.classes && dx != nullptr; k += 32) {
-        if (d.classes > 32) power = expf(x[k] - most); /* else it is still at hand */
+    for (int step = lanes / 2; step > 0; step /= 2) sum += __shfl_xor_sync(0xffffffffu, sum, step);
+    for (int k = lane; k < d.classes && dx != nullptr; k += 32) { /* lane is below `lanes` here */
+        if (d.classes > 32) power = expf(x[k] - most);            /* else it is still at hand */
         const float y = d.quadratic ? x[k] : fused_quotient(power, sum);
         dx[k] = fused_act_back(d.act, d.alpha, (k == label ? y - 1 : y) * d.scale, x[k]);
     }
@@ -183,7 +190,8 @@ __device__ inline fused_softened fused_soften(const fused_loss_desc &d, const fl
 
 __device__ inline fused_judged fused_judge(const fused_loss_desc &d, fused_softened s)
 {
-    for (int step = 16; step > 0; step /= 2) s.beaten += __shfl_xor_sync(0xffffffffu, s.beaten, step);
+    for (int step = fused_lanes_of(d.classes) / 2; step > 0; step /= 2)
+        s.beaten += __shfl_xor_sync(0xffffffffu, s.beaten, step);
     return {d.quadratic ? s.sum / 2 : logf(s.sum) - (s.mine - s.most), s.beaten == 0};
 }
 

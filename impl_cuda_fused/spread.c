@@ -119,18 +119,18 @@ static void place_values(const fused_net *net, fused_spread *l)
     l->floats = at + 4;
 }
 
-/* How often shared memory serves a warp that reads 16 bytes a lane, `at` in such units: eight lanes at a time, as often
+/* How often shared memory serves a warp that reads 16 bytes a lane, `at` in such units: `by` lanes at a time, as often
  * as two of their addresses meet in a bank. */
-static int times_served(const int at[32])
+static int times_served(const int at[32], int by)
 {
     int times = 0;
-    for (int eight = 0; eight < 32; eight += 8) {
+    for (int first = 0; first < 32; first += by) {
         int most = 1;
-        for (int i = eight; i < eight + 8; i++) {
+        for (int i = first; i < first + by; i++) {
             int here = 1;
-            for (int j = eight; j < i; j++) {
+            for (int j = first; j < i; j++) {
                 bool again = at[j] % 8 == at[i] % 8 && at[j] != at[i];
-                for (int k = eight; k < j && again; k++) again = at[k] != at[j];
+                for (int k = first; k < j && again; k++) again = at[k] != at[j];
                 here += again;
             }
             most = here > most ? here : most;
@@ -140,21 +140,46 @@ static int times_served(const int at[32])
     return times;
 }
 
+/* How tasks are seated: `lanes` of each, `pair` beside each other of neighbouring groups of channels, and `rows` beside
+ * those, which read the same weights. */
+typedef struct seats {
+    int lanes, pair, rows;
+} seats;
+
 /* How far apart the weights of two channels stand, of so many floats each: lanes of a task read them of neighbouring
- * channels, each a group of so many floats; which group is the task's. As fused_seat_of() of v2_lanes.h seats them. */
-static int apart(int floats, int groups, int group, int lanes)
+ * channels, each a group of so many floats; which group is the task's. */
+static int apart(int floats, int groups, int group, seats by)
 {
-    const int pair = lanes < 32 ? 2 : 1;
+    const int beside = by.pair * by.rows, at_once = by.rows > 1 ? 16 : 8;
     int best = fused_spread_rows(floats, 4), least = 33 * 32;
     for (int units = (floats + 3) / 4; units < (floats + 3) / 4 + 8 && group % 4 == 0; units++) {
         int at[32];
         for (int t = 0; t < 32; t++) {
-            const int task = t / (lanes * pair) * pair + t % pair;
-            at[t] = t / pair % lanes * units + task % groups * (group / 4);
+            const int task = t / (by.lanes * beside) * by.pair + t % by.pair;
+            at[t] = t / beside % by.lanes * units + task % groups * (group / 4);
         }
-        if (times_served(at) >= least) continue;
-        least = times_served(at);
+        if (times_served(at, at_once) >= least) continue;
+        least = times_served(at, at_once);
         best = 4 * units;
+    }
+    return best;
+}
+
+/* Of a kernel as large as its image: its way back reads one weight a lane, of neighbouring inputs, of outputs and
+ * gradients, which are more than the reads of the way forward. */
+static int apart_full(const fused_stage *s, const fused_tile *k)
+{
+    int best = 0, least = 33;
+    for (int cs = s->kh * k->is; cs < s->kh * k->is + 32; cs += 4) {
+        int banks[32] = {0}, most = 0;
+        for (int t = 0; t < 32; t++) {
+            const int at = t / (s->ih * s->iw) * cs + t / s->iw % s->ih * k->is + t % s->iw * k->fc;
+            const int times = ++banks[at % 32];
+            most = times > most ? times : most;
+        }
+        if (most >= least) continue;
+        least = most;
+        best = cs;
     }
     return best;
 }
@@ -164,7 +189,8 @@ static void place_forward(const fused_net *net, fused_spread *l, int i)
     const fused_stage s = fused_stage_of(net, l->cluster, i);
     fused_tile *k = &l->tiles[i];
     k->is = fused_round_up(s.oc * s.kw, 4);
-    k->cs = apart(s.kh * k->is, s.oc / k->fc, s.kw * k->fc, k->fl);
+    k->cs = apart(s.kh * k->is, s.oc / k->fc, s.kw * k->fc, (seats){k->fl, k->fl < 32 ? 2 : 1, 1});
+    if (fused_is_full(net, i)) k->cs = apart_full(&s, k);
     k->w = l->weights;
     l->weights += s.ic * k->cs;
 }
@@ -174,7 +200,10 @@ static void place_back(const fused_net *net, fused_spread *l, int i)
     const fused_stage s = fused_stage_of(net, l->cluster, i);
     fused_tile *k = &l->tiles[i];
     k->bs = fused_round_up(s.ic * s.kw, 4);
-    k->fs = apart(s.kh * k->bs, s.ic / k->dc, s.kw * k->dc, k->dl);
+    /* fused_back_tasks of v3_data.h */
+    const int groups = s.ic / k->dc, pair = groups % 2 == 0 && k->dl < 32 ? 2 : 1;
+    const int rows = s.ih % (2 * s.sh) == 0 && 2 * pair * k->dl <= 32 ? 2 : 1;
+    k->fs = apart(s.kh * k->bs, groups, s.kw * k->dc, (seats){k->dl, pair, rows});
     k->wb = l->weights;
     l->weights += s.oc * k->fs;
 }

@@ -71,24 +71,38 @@ static void put_weight(const table *t, int slot, int oc, int ic, int i, int j)
     }
 }
 
+/* fused_weight_task() of v3_weights.h */
+static void task_of(const table *t, int task, int *f, int *c, int *i)
+{
+    const fused_stage s = fused_stage_of(t->net, t->spread->cluster, t->stage);
+    const fused_tile *k = &t->spread->tiles[t->stage];
+    const fused_place *in = &t->spread->places[t->stage], *out = in + 1;
+    const int outs = s.oc / k->wo, ins = s.ic / k->wc, two = task / 2, four = task / 4;
+    const bool twos = outs % 2 == 0 && ins % 2 == 0;
+    const bool rows = !twos && s.oh <= k->wl && k->wl < 32 && s.kh % 2 == 0 &&
+                      k->wo * out->sw * out->ps > k->wc * in->sw * in->ps; /* fused_weight_rows() */
+    *f = rows ? two % outs : twos ? four % (outs / 2) * 2 + task % 2 : task % outs;
+    *c = rows ? two / outs % ins : twos ? four / (outs / 2) % (ins / 2) * 2 + task / 2 % 2 : task / outs % ins;
+    *i = rows ? two / outs / ins * 2 + task % 2 : task / outs / ins;
+}
+
 /* The slots of one thread's kept sums: what fused_leave() of v3_weights.h leaves. */
 static void put_kept(const table *t, int thread)
 {
     const fused_stage s = fused_stage_of(t->net, t->spread->cluster, t->stage);
     const fused_tile *k = &t->spread->tiles[t->stage];
     const int beside = 32 / k->wl, lane = thread / beside % k->wl, each = k->wo * k->wc;
-    const int outs = s.oc / k->wo, ins = s.ic / k->wc, tasks = outs * ins * s.kh;
+    const int tasks = s.oc / k->wo * (s.ic / k->wc) * s.kh;
     const int rounds = fused_round_up(tasks * k->wl, 32) / k->wl, turn = thread / 32 * beside + thread % beside;
     const int kind = turn / rounds < k->wt ? turn / rounds : k->wt - 1, task = turn - kind * rounds;
     const part mine = part_of(each, s.kw / k->wt, k->wl, lane);
-    const bool twos = outs % 2 == 0 && ins % 2 == 0; /* fused_weight_task() of v3_weights.h */
-    const int f = twos ? task / 4 % (outs / 2) * 2 + task % 2 : task % outs;
-    const int c = twos ? task / 4 / (outs / 2) % (ins / 2) * 2 + task / 2 % 2 : task / outs % ins;
+    int f, c, i;
+    task_of(t, task, &f, &c, &i);
     for (int e = 0; e < mine.left && task < tasks; e++) {
         const int sum = mine.base + e, tap = mine.column + sum / each;
         if (sum >= mine.end) continue;
         put_weight(t, k->slot + e * active_of(&s, k) + thread, f * k->wo + sum % each / k->wc,
-                   c * k->wc + sum % each % k->wc, task / outs / ins, kind + tap * k->wt);
+                   c * k->wc + sum % each % k->wc, i, kind + tap * k->wt);
     }
 }
 

@@ -24,11 +24,11 @@ __device__ FUSED_INLINE float fused_passed(const fused_pass &p, const fused_imag
 /* ... to where the gradient stands: in this block, or in all of the cluster. */
 template <class N, int S>
 __device__ FUSED_INLINE void fused_put_back(const fused_pass &p, float *sm, const fused_image &im, int c, int h, int w,
-                                            float d)
+                                            float y, float d)
 {
     constexpr fused_place in = N::places[S];
     const int at = fused_at(in, c, h, w);
-    const float passed = fused_passed<N, S>(p, im, c, h, w, sm[in.at + at], d);
+    const float passed = fused_passed<N, S>(p, im, c, h, w, y, d);
     if constexpr (fused_gathered<N, S>()) {
 #pragma unroll
         for (int rank = 0; rank < N::cluster; rank++)
@@ -41,7 +41,7 @@ template <class N, int S>
 __device__ FUSED_INLINE void fused_conv_back(const fused_pass &p, float *sm, const fused_image &im)
 {
     constexpr fused_stage s = N::stages[S];
-    constexpr fused_place out = N::places[S + 1];
+    constexpr fused_place in = N::places[S], out = N::places[S + 1];
     constexpr fused_cut k = N::cuts[S];
     constexpr int groups = s.ic / k.dc, tasks = groups * s.ih, each = N::threads / k.dl;
     constexpr int apart = s.sh / fused_gcd(s.sh, s.dh); /* between two rows of the kernel that meet the same row */
@@ -87,7 +87,8 @@ __device__ FUSED_INLINE void fused_conv_back(const fused_pass &p, float *sm, con
         for (int e = 0; e < fused_split<k.dc, s.iw, k.dl>::left; e++) {
             const int at = fused_split<k.dc, s.iw, k.dl>::rest > 1 ? part.base + e : e;
             if (at >= part.end) continue;
-            fused_put_back<N, S>(p, sm, im, group * k.dc + at % k.dc, h, part.column + at / k.dc, sum[e]);
+            const int c = group * k.dc + at % k.dc, w = part.column + at / k.dc;
+            fused_put_back<N, S>(p, sm, im, c, h, w, sm[in.at + fused_at(in, c, h, w)], sum[e]);
         }
     }
 }
@@ -119,6 +120,7 @@ template <class N, int S>
 __device__ FUSED_INLINE void fused_pool_back(const fused_pass &p, float *sm, const fused_image &im)
 {
     constexpr fused_stage s = N::stages[S];
+    constexpr fused_place in = N::places[S];
     for (int e = fused_thread(); e < fused_owned<N, S>() * s.ih * s.iw; e += N::threads) {
         const int c = e / (s.ih * s.iw), h = e / s.iw % s.ih, w = e % s.iw;
         float d = 0;
@@ -131,7 +133,7 @@ __device__ FUSED_INLINE void fused_pool_back(const fused_pass &p, float *sm, con
                 d += fused_share<N, S>(sm, c, h, w, row / s.sh, col / s.sw);
             }
         }
-        fused_put_back<N, S>(p, sm, im, c, h, w, d);
+        fused_put_back<N, S>(p, sm, im, c, h, w, sm[in.at + fused_at(in, c, h, w)], d);
     }
 }
 

@@ -113,15 +113,24 @@ template <class N> struct fused_feed {
         else
             fused_arrived<0>();
         __syncthreads();
-        const int warp = fused_thread() / 32;
+        constexpr int rows = s.ic * s.ih, warps = N::threads / 32, together = 4;
         for (int w = fused_thread() % 32; w < s.iw; w += 32) {
             const int x = w - dx, column = w % in.sw * in.ps + w / in.sw;
-#pragma unroll 4
-            for (int r = warp; r < s.ic * s.ih; r += N::threads / 32) {
-                const int c = r / s.ih, h = r % s.ih, y = h - dy;
-                const bool inside = y >= 0 && y < s.ih && x >= 0 && x < s.iw;
-                const int from = N::nhwc ? (y * s.iw + x) * s.ic + c : (c * s.ih + y) * s.iw + x;
-                sm[in.at + c * in.cs + h * in.hs + column] = inside ? sm[N::staged + from] : 0.0f;
+#pragma unroll 1
+            for (int first = fused_thread() / 32; first < rows; first += together * warps) {
+                float v[together]; /* all of them before the first store: a load behind it would wait for it */
+#pragma unroll
+                for (int u = 0; u < together; u++) {
+                    const int r = first + u * warps, c = s.ic > 1 ? r / s.ih : 0, y = r - c * s.ih - dy;
+                    const bool inside = r < rows && y >= 0 && y < s.ih && x >= 0 && x < s.iw;
+                    const int from = N::nhwc ? (y * s.iw + x) * s.ic + c : (c * s.ih + y) * s.iw + x;
+                    v[u] = inside ? sm[N::staged + from] : 0.0f;
+                }
+#pragma unroll
+                for (int u = 0; u < together; u++) {
+                    const int r = first + u * warps, c = s.ic > 1 ? r / s.ih : 0, h = r - c * s.ih;
+                    if (r < rows) sm[in.at + c * in.cs + h * in.hs + column] = v[u];
+                }
             }
         }
         return taken;

@@ -35,11 +35,11 @@ struct fused_seat {
 
 __host__ __device__ constexpr int fused_paired(int lanes) { return lanes < 32 ? 2 : 1; }
 
-template <int LANES> __device__ FUSED_INLINE fused_seat fused_seat_of()
+/* BESIDE: so many neighbouring lanes have a task each. */
+template <int LANES, int BESIDE = fused_paired(LANES)> __device__ FUSED_INLINE fused_seat fused_seat_of()
 {
-    constexpr int pair = fused_paired(LANES);
-    const int t = fused_thread(), rest = t / (LANES * pair);
-    return {rest * pair + t % pair, t / pair % LANES};
+    const int t = fused_thread(), rest = t / (LANES * BESIDE);
+    return {rest * BESIDE + t % BESIDE, t / BESIDE % LANES};
 }
 
 /* How LANES lanes share F x W sums, sum w*F + f, when they are added up by halves: each lane gives one half away and

@@ -21,6 +21,7 @@
  *
  *   cluster.h     whose channels are whose; mail among the blocks of a cluster
  *   v3_pieces.h   stage 0 forward
+ *   v3_walk.h     a lane's steps from operand to operand
  *   v3_forward.h  the others
  *   v3_data.h     back: the gradients of values
  *   v3_weights.h  back: the gradients of weights and biases

@@ -63,32 +63,71 @@ __device__ FUSED_INLINE void fused_add_plane(const float *row, int column, const
     if constexpr (PLANE + 1 < s.sw) fused_add_plane<N, PLANE + 1>(row, column, w, sum);
 }
 
+/* A piece of channel c, row h, from `column` on: a plane's columns are neighbours, and stored together. */
+template <class N>
+__device__ FUSED_INLINE void fused_put_piece(const fused_pass &p, float *sm, const fused_image &im, int c, int h,
+                                             int column, const float (&sum)[N::tiles[0].piece])
+{
+    constexpr fused_place out = N::places[1];
+    constexpr int piece = N::tiles[0].piece, count = piece / out.sw;
+    constexpr bool even = piece % out.sw == 0 && count % 2 == 0 && (out.cs | out.hs | out.ps) % 2 == 0;
+    float y[piece];
+#pragma unroll
+    for (int o = 0; o < piece; o++) y[o] = fused_made<N, 0>(p, im, c, h, column + o, sum[o]);
+    float *to = sm + out.at + c * out.cs + h * out.hs;
+#pragma unroll
+    for (int o = 0; o < piece; o++) {
+        float *at = to + (column + o) % out.sw * out.ps + (column + o) / out.sw;
+        if constexpr (!even)
+            *at = y[o];
+        else if (o / out.sw % 2 == 0)
+            *reinterpret_cast<float2 *>(at) = {y[o], y[(o + out.sw) % piece]};
+    }
+}
+
+/* Which task is a thread's. Pairs of threads have neighbouring groups of channels and read the same pixels; those
+ * beside them have other pieces and read the same weights: of 16 bytes a lane, shared memory serves either in half the
+ * time. */
+struct fused_piece {
+    int group, h, column;
+};
+template <class N> __host__ __device__ constexpr fused_piece fused_piece_of(int task)
+{
+    constexpr fused_tile k = N::tiles[0];
+    constexpr int groups = fused_outs<N, 0>() / k.fc, pieces = N::stages[0].ow / k.piece;
+    constexpr int pair = groups % 2 == 0 ? 2 : 1;
+    return {task / (pair * pieces) % (groups / pair) * pair + task % pair, task / (pieces * groups),
+            task / pair % pieces * k.piece};
+}
+
 template <class N> __device__ FUSED_INLINE void fused_pieces(const fused_pass &p, float *sm, const fused_image &im)
 {
     constexpr fused_stage s = N::stages[0];
     constexpr fused_place in = N::places[0];
     constexpr fused_tile k = N::tiles[0];
-    constexpr int groups = fused_outs<N, 0>() / k.fc, pieces = s.ow / k.piece, tasks = groups * s.oh * pieces;
+    constexpr int tasks = fused_outs<N, 0>() / k.fc * s.oh * (s.ow / k.piece);
 #pragma unroll 1
     for (int task = fused_thread(); task < tasks; task += N::threads) {
-        const int group = task % groups, oh = task / groups / pieces, column = task / groups % pieces * k.piece;
-        float sum[k.fc * k.piece] = {};
+        const fused_piece mine = fused_piece_of<N>(task);
+        float sum[k.fc * k.piece];
+#pragma unroll
+        for (int e = 0; e < k.fc * k.piece; e++) sum[e] = k.b >= 0 ? sm[k.b + mine.group * k.fc + e % k.fc] : 0.0f;
 #pragma unroll 1
         for (int c = 0; c < s.ic; c++)
 #pragma unroll
             for (int i = 0; i < s.kh; i++) {
-                const int row = oh * s.sh - s.ph + i * s.dh;
+                const int row = mine.h * s.sh - s.ph + i * s.dh;
                 float w[k.fc * s.kw];
                 if (row < 0 || row >= s.ih) continue;
-                fused_load(w, sm + k.w + c * k.cs + i * k.is + group * (s.kw * k.fc));
-                fused_add_plane<N, 0>(sm + in.at + c * in.cs + row * in.hs, column, w, sum);
+                fused_load(w, sm + k.w + c * k.cs + i * k.is + mine.group * (s.kw * k.fc));
+                fused_add_plane<N, 0>(sm + in.at + c * in.cs + row * in.hs, mine.column, w, sum);
             }
 #pragma unroll
         for (int f = 0; f < k.fc; f++) {
-            const float bias = k.b >= 0 ? sm[k.b + group * k.fc + f] : 0.0f;
+            float y[k.piece];
 #pragma unroll
-            for (int o = 0; o < k.piece; o++)
-                fused_put<N, 0>(p, sm, im, group * k.fc + f, oh, column + o, sum[o * k.fc + f] + bias);
+            for (int o = 0; o < k.piece; o++) y[o] = sum[o * k.fc + f];
+            fused_put_piece<N>(p, sm, im, mine.group * k.fc + f, mine.h, mine.column, y);
         }
     }
 }

@@ -49,11 +49,29 @@ struct fused_weight_task_of {
     int f, c, i; /* its first output and input, by tiles; the kernel's row */
 };
 
-__host__ __device__ constexpr fused_weight_task_of fused_weight_task(int task, int outs, int ins)
+/* Whether each lane of a task has one row of outputs at most, and two tasks beside each other are of two rows of the
+ * kernel: then their lanes have the same row, and read the same gradients, which are most of what they read. */
+template <class N, int S> __host__ __device__ constexpr bool fused_weight_rows()
 {
-    if (outs % 2 != 0 || ins % 2 != 0) return {task % outs, task / outs % ins, task / outs / ins};
-    const int four = task / 4, f = four % (outs / 2), c = four / (outs / 2) % (ins / 2);
-    return {2 * f + task % 2, 2 * c + task / 2 % 2, task / (outs * ins)};
+    constexpr fused_stage s = N::stages[S];
+    constexpr fused_place in = N::places[S], out = N::places[S + 1];
+    constexpr fused_tile k = N::tiles[S];
+    constexpr bool twos = fused_outs<N, S>() / k.wo % 2 == 0 && fused_owned<N, S>() / k.wc % 2 == 0;
+    return !twos && s.oh <= k.wl && k.wl < 32 && s.kh % 2 == 0 && k.wo * out.sw * out.ps > k.wc * in.sw * in.ps;
+}
+
+template <class N, int S> __host__ __device__ constexpr fused_weight_task_of fused_weight_task(int task)
+{
+    constexpr int outs = fused_outs<N, S>() / N::tiles[S].wo, ins = fused_owned<N, S>() / N::tiles[S].wc;
+    if constexpr (fused_weight_rows<N, S>()) {
+        const int two = task / 2;
+        return {two % outs, two / outs % ins, two / outs / ins * 2 + task % 2};
+    } else if constexpr (outs % 2 != 0 || ins % 2 != 0) {
+        return {task % outs, task / outs % ins, task / outs / ins};
+    } else {
+        const int four = task / 4, f = four % (outs / 2), c = four / (outs / 2) % (ins / 2);
+        return {2 * f + task % 2, 2 * c + task / 2 % 2, task / (outs * ins)};
+    }
 }
 
 /* Taps G, G + wt, ... of a kernel's row. Where they all read one plane of the value's row, only that is loaded. */
@@ -63,12 +81,14 @@ __device__ FUSED_INLINE void fused_add_taps(const float *sm, int task, int lane,
     constexpr fused_stage s = N::stages[S];
     constexpr fused_place in = N::places[S], out = N::places[S + 1];
     constexpr fused_tile k = N::tiles[S];
-    constexpr int outs = fused_outs<N, S>() / k.wo, ins = fused_owned<N, S>() / k.wc, each = k.wo * k.wc;
+    constexpr int each = k.wo * k.wc;
     constexpr bool one = k.wt * s.dw % in.sw == 0;
     constexpr int plane = one ? (((G * s.dw - s.pw) % in.sw) + in.sw) % in.sw : 0;
-    const fused_weight_task_of mine = fused_weight_task(task, outs, ins);
+    const fused_weight_task_of mine = fused_weight_task<N, S>(task);
     const int f0 = mine.f * k.wo, c0 = mine.c * k.wc, i = mine.i;
     const fused_span rows = fused_inside(i * s.dh - s.ph, s.sh, s.ih, s.oh);
+    if (fused_weight_rows<N, S>()) lane -= rows.first; /* its row of outputs, then, is `lane` */
+    if (fused_weight_rows<N, S>() && lane < 0) return;
 #pragma unroll 1
     for (int q = lane; q < rows.count; q += k.wl) {
         const int oh = rows.first + q;
@@ -109,13 +129,13 @@ template <class N, int S> __device__ FUSED_INLINE void fused_weights_there(float
 {
     constexpr fused_stage s = N::stages[S];
     constexpr fused_tile k = N::tiles[S];
-    constexpr int outs = fused_outs<N, S>() / k.wo, ins = fused_owned<N, S>() / k.wc, each = k.wo * k.wc;
+    constexpr int each = k.wo * k.wc;
     const fused_seat seat = fused_weight_seat<N, S>();
     typedef fused_split<each, s.kw, k.wl> split;
 #pragma unroll 1
     for (int first = 0; first < fused_weight_tasks<N, S>(); first += N::threads / k.wl) {
         const int task = first + seat.task;
-        const fused_weight_task_of mine = fused_weight_task(task, outs, ins);
+        const fused_weight_task_of mine = fused_weight_task<N, S>(task);
         const int f0 = mine.f * k.wo, c0 = mine.c * k.wc, i = mine.i;
         float sum[each * s.kw] = {};
         fused_add_kind<N, S, 0>(sm, task, seat.lane, sum);

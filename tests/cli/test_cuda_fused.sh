@@ -26,6 +26,13 @@ for alone in 0 16000; do
     grep -q "PASSED *cuda_fused:v3 " "$tmp/log" || fail "no cluster was verified: $(cat "$tmp/log")"
 done
 
+# Rows that meet padding, channels that lanes do not share evenly, stage 0 by pieces: a block an image, and two.
+for cluster in 1 2; do
+    EMULATED_CUDA_FAULT=multiprocessors=16 "$benchcnn" verify --net thesis --impl cuda_fused:v3 --set cuda_fused.v3.cluster=$cluster \
+        >"$tmp/log" 2>&1 || fail "thesis, cluster $cluster: $(cat "$tmp/log")"
+    grep -q "PASSED *cuda_fused:v3 " "$tmp/log" || fail "thesis is not verified, cluster $cluster: $(cat "$tmp/log")"
+done
+
 # Batches that are not full, images that are moved, more images than blocks: the curves of all are one.
 data=(--data synthetic --images 130,40 --shift 1 --threads 2 --quiet --net small --batch 25 --epochs 2)
 "$benchcnn" train "${data[@]}" --impl cuda_fused:v1,cuda_fused:v2,cuda_fused:v3,cpu:direct --out "$tmp/t.jsonl" >"$tmp/log" 2>&1 || fail "$(cat "$tmp/log")"
