@@ -45,25 +45,29 @@ static void conv_weights(const cnn_trainer *t, const fused_worker *w, const fuse
     float *slot = t->slots + leaf->slot * t->packed_elems;
     for (int64_t i = 0; i < parts; i++) {
         const int64_t first = a + (b - a) * i / parts, end = a + (b - a) * (i + 1) / parts;
-        const bool last = i == parts - 1;
+        const bool last = i == parts - 1, together = v->outer.whole;
+        const float *bias_from = i > 0 ? w->scratch + v->elems : NULL;
+        float *bias_to = last ? slot + v->packed_b : w->scratch + v->elems;
         const fused_outer_run run = {.x = w->value[layer->in] + first * x,
                                      .dy = w->grad[layer->out] + first * dy,
                                      .from = i > 0 ? w->scratch : NULL,
                                      .to = last ? slot + v->packed_w : w->scratch,
+                                     .bias_from = bias_from,
+                                     .bias = v->b >= 0 && together ? bias_to : NULL,
                                      .x_image = x,
                                      .dy_image = dy,
                                      .images = end - first,
                                      .add = last && leaf->add};
         const fused_bias_run bias = {.dy = run.dy,
-                                     .from = i > 0 ? w->scratch + v->elems : NULL,
-                                     .to = last ? slot + v->packed_b : w->scratch + v->elems,
+                                     .from = bias_from,
+                                     .to = bias_to,
                                      .channels = fused_padded(v->c.oc),
                                      .pixels = v->c.oh * v->c.ow,
                                      .image = dy,
                                      .images = run.images,
                                      .add = run.add};
         t->kern->outer(&v->outer, &run);
-        if (v->b >= 0) t->kern->bias(&bias);
+        if (v->b >= 0 && !together) t->kern->bias(&bias);
     }
 }
 

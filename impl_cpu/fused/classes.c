@@ -74,35 +74,67 @@ static void list_taps(fused_gather *g, const fused_axis *y, const fused_axis *x,
 }
 
 static void list_rows(fused_gather *g, const fused_axis *y, const fused_axis *x, int64_t in_w, int64_t in_c,
-                      int64_t out_c, fused_class *c, int64_t y_class, int64_t x_class)
+                      int64_t out_c, const fused_class *c, int64_t y_class, int64_t x_class)
 {
-    for (int64_t p = 0; p < y->size; p++)
-        for (int64_t q = 0; q < x->size && y->class_of[p] == y_class; q++) {
-            if (x->class_of[q] != x_class) continue;
-            g->rows.in[c->first_row + c->rows] = (first_source(y, p) * in_w + first_source(x, q)) * in_c;
-            g->rows.out[c->first_row + c->rows++] = (p * x->size + q) * out_c;
-        }
+    const int64_t in_image = y->source * in_w * in_c, out_image = y->size * x->size * out_c;
+    int64_t at = c->first_row;
+    for (int64_t n = 0; n < c->images; n++)
+        for (int64_t p = 0; p < y->size; p++)
+            for (int64_t q = 0; q < x->size && y->class_of[p] == y_class; q++) {
+                if (x->class_of[q] != x_class) continue;
+                g->rows.in[at] = n * in_image + (first_source(y, p) * in_w + first_source(x, q)) * in_c;
+                g->rows.out[at++] = n * out_image + (p * x->size + q) * out_c;
+            }
+}
+
+static int64_t count_class(const fused_axis *a, int64_t class)
+{
+    int64_t count = 0;
+    for (int64_t p = 0; p < a->size; p++) count += a->class_of[p] == class;
+    return count;
+}
+
+/* Images that a class lists: one, where its rows make whole tiles, or are many. */
+static int64_t images_of(int64_t rows)
+{
+    enum { MANY = 64 };
+    return rows % FUSED_MAX_ROWS == 0 || rows > MANY ? 1 : FUSED_MAX_IMAGES;
+}
+
+/* The classes' numbers of rows, and how many are listed. */
+static int64_t count_rows(fused_gather *g, const fused_axis *y, const fused_axis *x)
+{
+    int64_t listed = 0;
+    for (int64_t i = 0; i < g->n_classes; i++) {
+        fused_class *c = &g->classes[i];
+        c->rows = count_class(y, i / x->n_classes) * count_class(x, i % x->n_classes);
+        c->images = images_of(c->rows);
+        c->first_row = listed;
+        listed += c->rows * c->images;
+    }
+    return listed;
 }
 
 cnn_status fused_gather_make(fused_gather *g, fused_axis *y, fused_axis *x, int64_t in_w, int64_t in_c, int64_t out_c,
                              cnn_error *err)
 {
-    int64_t taps = 0, rows = 0;
+    int64_t taps = 0, rows;
     if (!axis_classes(y) || !axis_classes(x)) goto no_memory;
     g->n_classes = y->n_classes * x->n_classes;
     g->classes = calloc((size_t)g->n_classes, sizeof *g->classes);
+    if (g->classes == NULL) goto no_memory;
+    rows = count_rows(g, y, x);
     g->taps = calloc((size_t)(count_taps(y) * count_taps(x)) + 1, sizeof *g->taps);
-    g->rows.in = calloc((size_t)(y->size * x->size) + FUSED_MAX_ROWS, sizeof *g->rows.in);
-    g->rows.out = calloc((size_t)(y->size * x->size) + FUSED_MAX_ROWS, sizeof *g->rows.out);
-    if (g->classes == NULL || g->taps == NULL || g->rows.in == NULL || g->rows.out == NULL) goto no_memory;
+    g->rows.in = calloc((size_t)rows, sizeof *g->rows.in);
+    g->rows.out = calloc((size_t)rows, sizeof *g->rows.out);
+    if (g->taps == NULL || g->rows.in == NULL || g->rows.out == NULL) goto no_memory;
     for (int64_t i = 0; i < g->n_classes; i++) {
         const int64_t y_class = i / x->n_classes, x_class = i % x->n_classes;
         fused_class *c = &g->classes[i];
-        *c = (fused_class){.first_tap = taps, .first_row = rows};
+        c->first_tap = taps;
         list_taps(g, y, x, in_w, in_c, c, y->one[y_class], x->one[x_class]);
         list_rows(g, y, x, in_w, in_c, out_c, c, y_class, x_class);
         taps += c->taps;
-        rows += c->rows;
     }
     return CNN_OK;
 no_memory:

@@ -12,7 +12,7 @@
 
 #include "impl_cpu/cpu.h"
 
-enum { FUSED_QUAD = 4, FUSED_MAX_LANES = 16, FUSED_MAX_ROWS = 8 };
+enum { FUSED_QUAD = 4, FUSED_MAX_LANES = 16, FUSED_MAX_ROWS = 8, FUSED_MAX_IMAGES = 8 }; /* images: of a chunk */
 
 /* The weights of one tap, of one group: `k` terms (a multiple of four) x columns; numbers without a weight are zero.
  * First [k][vectors * lanes], then of the tail [k / TAIL_IN][4][TAIL_IN]. */
@@ -26,15 +26,15 @@ typedef struct fused_tap {
     int64_t in, w;
 } fused_tap;
 
-/* Rows: offsets of their sources, where their first taps lie, and of their results, in an image. FUSED_MAX_ROWS more
- * may be read than there are. */
+/* Rows: offsets of their sources, where their first taps lie, and of their results, in an image. */
 typedef struct fused_rows {
     int64_t *in, *out;
 } fused_rows;
 
-/* Rows that have the same taps, [first_tap, taps) and [first_row, rows) of the lists. */
+/* Rows that have the same taps, [first_tap, taps) and [first_row, rows * images) of the lists: few rows are listed for
+ * so many images, one behind the other, that a tile is whole. */
 typedef struct fused_class {
-    int64_t first_tap, taps, first_row, rows;
+    int64_t first_tap, taps, first_row, rows, images;
 } fused_class;
 
 /* The forward pass of a convolution, or its data gradient. Rows of all images of a class share the weights, so a tile
@@ -83,12 +83,14 @@ typedef struct fused_outer {
     fused_outer_tap *taps;
     int64_t n_strips, x_tap, cols; /* strips: from a tap to the next, and their columns of pixels */
     fused_strip *strips;
+    bool whole; /* strips that meet every pixel of dy, and so sum up the gradient of the bias as well */
 } fused_outer;
 
-/* to = from + the sums of these images (from NULL: zero); with `add`, to += that. */
+/* to = from + the sums of these images (from NULL: zero); with `add`, to += that. With strips that are whole the same
+ * of the bias; NULL: none. */
 typedef struct fused_outer_run {
-    const float *x, *dy, *from;
-    float *to;
+    const float *x, *dy, *from, *bias_from;
+    float *to, *bias;
     int64_t x_image, dy_image, images;
     bool add;
 } fused_outer_run;

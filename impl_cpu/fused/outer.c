@@ -60,11 +60,13 @@ cnn_status fused_strips_make(fused_conv *v, int lanes, cnn_error *err)
     o->strips = calloc((size_t)c->oh, sizeof *o->strips);
     if (o->strips == NULL) return CNN_FAIL(err, CNN_OUT_OF_MEMORY, "no memory for the strips of trainer cpu:fused");
     o->cols = cols.count;
+    o->whole = cols.count == c->ow;
     o->x_tap = (c->dh + 1) * c->iw * FUSED_QUAD;
     for (int64_t p = 0; p < c->oh; p++) {
         int64_t first, last;
         cnn_tap_range(p, c->ih, c->kh, c->sh, c->ph, c->dh, &first, &last);
         fused_strip *before = o->n_strips > 0 ? &o->strips[o->n_strips - 1] : NULL;
+        if (last == first) o->whole = false;
         if (last == first) continue;
         if (before != NULL && before->first_tap == first && before->taps == last - first) {
             before->rows++;

@@ -97,10 +97,10 @@ static void fused_close(cnn_context *context, cnn_trainer *t)
 /* Images that a worker's second-level cache has room for. */
 static int64_t chunk_of(const cnn_trainer *t)
 {
-    enum { L2_BYTES = 1 << 20, MOST = 8, LEAST = 4 };
+    enum { L2_BYTES = 1 << 20, LEAST = 4 };
     int64_t bytes = 0;
     for (int v = 0; v < t->net->n_values; v++) bytes += t->elems[v] * (int64_t)sizeof(float) * (t->shares[v] ? 1 : 2);
-    return cpu_min(cpu_clamp(L2_BYTES / bytes, LEAST, MOST), t->net->batch);
+    return cpu_min(cpu_clamp(L2_BYTES / bytes, LEAST, FUSED_MAX_IMAGES), t->net->batch);
 }
 
 /* Calls of so many images: a hand-over to sleeping threads costs little beside them, and an interrupted or repeated
