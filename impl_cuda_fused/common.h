@@ -180,6 +180,8 @@ __device__ inline fused_softened fused_soften(const fused_loss_desc &d, const fl
         sum += power;
     }
     for (int step = lanes / 2; step > 0; step /= 2) sum += __shfl_xor_sync(0xffffffffu, sum, step);
+    /* dx may be x, and all lanes have read of it. */
+    __syncwarp();
     for (int k = lane; k < d.classes && dx != nullptr; k += 32) { /* lane is below `lanes` here */
         if (d.classes > 32) power = expf(x[k] - most);            /* else it is still at hand */
         const float y = d.quadratic ? x[k] : fused_quotient(power, sum);

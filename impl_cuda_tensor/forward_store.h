@@ -27,17 +27,14 @@ template <int HIGH> __device__ inline int32_t row_of(const lane_place &l, int b,
     return (l.warpgroup * HIGH + b) * 64 + l.warp * 16 + h * 8 + l.row;
 }
 
-/* The other blocks' sums of this tile, in their order, when all of them are there. Values lie as the threads hold them:
- * thread next to thread. */
+/* The other blocks' sums of this tile, in their order. Values lie as the threads hold them: thread next to thread. */
 template <int N>
 __device__ inline void add_partials(const cutensor_forward &f, const operands &o, float (&sum)[N], int32_t threads,
                                     int32_t rank, int32_t tile)
 {
-    int32_t others = 0;
-    while (first_piece(f, rank + others + 1) < (tile + 1) * f.pieces) others++;
-    if (static_cast<int32_t>(threadIdx.x) < others) flag_wait(o.flags + rank + 1 + threadIdx.x);
-    barrier_of(2, threads);
-    for (int32_t other = rank + 1; other <= rank + others; other++) {
+    for (int32_t other = rank + 1; first_piece(f, other) < (tile + 1) * f.pieces; other++) {
+        if (threadIdx.x == 0) flag_wait(o.flags + other);
+        barrier_of(2, threads);
         const float4 *from =
             reinterpret_cast<const float4 *>(o.partials) + static_cast<size_t>(other) * (N / 4) * threads;
 #pragma unroll

@@ -382,6 +382,10 @@ static cutensor_weights weights_of(const cutensor_forward *f, const cnn_conv_des
     w.at_once = (int32_t)smaller(f->taps, eights < sms ? 3 : 9);
     w.block_rows = w.at_once < 3 ? 32 : 8;
     w.line = w.at_once * (backward ? w.block_rows : has_half(d) ? 64 : 32);
+    w.by_tap_groups = cutensor_divide_by(ceil_div(w.taps, w.at_once));
+    w.by_chunks = cutensor_divide_by(w.chunks);
+    w.by_lines = cutensor_divide_by((int64_t)w.group_tiles * w.wide / w.block_rows);
+    w.by_wide = cutensor_divide_by(w.wide);
     w.tap_factor = UINT32_MAX / (uint32_t)w.at_once + 1;
     w.line_factor = UINT32_MAX / (uint32_t)w.line + 1;
     return w;

@@ -123,8 +123,9 @@ typedef struct cutensor_weights {
     int32_t planes;              /* words stand in the order of load_planes(), else of load_rows() */
     int32_t group_tiles, wide, chunks, parts;
     int32_t at_once, block_rows, line; /* taps and rows that a block takes; how many neighbours in w */
-    uint32_t tap_factor, line_factor;  /* 2^32 by at_once (2 and more) and by line: for numbers up to 2^15 */
-    int32_t flags;                     /* that are cleared on the way */
+    cutensor_divisor by_tap_groups, by_chunks, by_lines, by_wide; /* by_lines: a group's blocks over its rows */
+    uint32_t tap_factor, line_factor; /* 2^32 by at_once (2 and more) and by line: for numbers up to 2^15 */
+    int32_t flags;                    /* that are cleared on the way */
 } cutensor_weights;
 
 /* ---- few.cu: sums of few terms. Tensors as they lie: element (n, pixel, channel) by three strides. */

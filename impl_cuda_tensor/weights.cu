@@ -43,12 +43,19 @@ template <typename T> struct alignas(2 * sizeof(T)) pair_of {
 /* What a block lays out: from these on so many rows and taps of a row's numbers. */
 struct corner {
     int32_t tap, chunk, row, group;
+    int32_t tile, row_of_tile; /* all of its rows are of one tile */
 };
 __device__ inline corner corner_of(const cutensor_weights &s)
 {
-    const int32_t tap_groups = (s.taps + s.at_once - 1) / s.at_once, lines = s.group_tiles * s.wide / s.block_rows;
-    const int32_t i = static_cast<int32_t>(blockIdx.x), j = i / tap_groups, k = j / s.chunks;
-    return {i % tap_groups * s.at_once, j % s.chunks, k % lines * s.block_rows, k / lines};
+    const int32_t i = static_cast<int32_t>(blockIdx.x), j = divided(i, s.by_tap_groups), k = divided(j, s.by_chunks);
+    const int32_t group = divided(k, s.by_lines), row = (k - group * s.by_lines.d) * s.block_rows;
+    const int32_t tile = divided(row, s.by_wide);
+    return {(i - j * s.by_tap_groups.d) * s.at_once,
+            j - k * s.chunks,
+            row,
+            group,
+            group * s.group_tiles + tile,
+            row - tile * s.wide};
 }
 
 /* In shared memory: a row's numbers, taps side by side. Threads that write neighbours of w, or read a row's words, do
@@ -117,11 +124,11 @@ __device__ inline void write_corner(const cutensor_weights &s, const corner &at,
     constexpr int32_t IN_WORD = row_of<T>::DEEP / SIDE;
     const int32_t x = static_cast<int32_t>(threadIdx.x) % SIDE, word = s.planes ? word_of_planes(x) : word_at(x);
     const int32_t step = kept_step(s), taps = min(s.at_once, s.taps - at.tap), tap_step = s.parts * s.wide * SIDE;
+    const int64_t first = (static_cast<int64_t>(at.tile) * s.chunks + at.chunk) * s.taps + at.tap;
+    uint32_t *of_tap = to + first * tap_step + (at.row_of_tile & ~(SIDE - 1)) * SIDE;
     for (int32_t i = static_cast<int32_t>(threadIdx.x) / SIDE; i < s.block_rows; i += WARPS) {
-        const int32_t row = at.row + i, tile = at.group * s.group_tiles + row / s.wide;
-        const int32_t place = (row % s.wide & ~(SIDE - 1)) + place_of_row(row % SIDE);
-        const int64_t first = (static_cast<int64_t>(tile) * s.chunks + at.chunk) * s.taps + at.tap;
-        uint32_t *next = to + first * tap_step + place * SIDE + (((x >> 2) ^ (place & 7)) << 2 | (x & 3));
+        const int32_t place = place_of_row((at.row_of_tile + i) & (SIDE - 1));
+        uint32_t *next = of_tap + place * SIDE + (((x >> 2) ^ (place & 7)) << 2 | (x & 3));
         const float *number = kept + i * kept_row<T>(s) + IN_WORD * word * step;
         for (int32_t tap = 0; tap < taps; tap++, next += tap_step) put_word(s, next, number + tap, step, T());
     }
@@ -134,6 +141,7 @@ __global__ void __launch_bounds__(THREADS, 4)
     CUDA_DYNAMIC_SHARED(float, kept);
     next_may_start();
     const corner at = corner_of(s);
+#pragma unroll 1
     for (int32_t i = static_cast<int32_t>(blockIdx.x * THREADS + threadIdx.x); i < s.flags;
          i += static_cast<int32_t>(gridDim.x) * THREADS)
         flags[i] = 0;
@@ -145,8 +153,7 @@ __global__ void __launch_bounds__(THREADS, 4)
 template <typename T>
 cnn_status weights_run(cuda_context *c, const cutensor_weights *s, const void *w, void *to, void *flags, cnn_error *err)
 {
-    const int64_t blocks = static_cast<int64_t>((s->taps + s->at_once - 1) / s->at_once) * s->chunks * s->groups *
-                           s->group_tiles * (s->wide / s->block_rows);
+    const int64_t blocks = static_cast<int64_t>(s->by_tap_groups.d) * s->chunks * s->groups * s->by_lines.d;
     const cuda_shape shape = {"weights_to_tiles", dim3(static_cast<unsigned>(blocks)), dim3(THREADS),
                               sizeof(float) * static_cast<size_t>(s->block_rows * kept_row<T>(*s))};
     const T *from = static_cast<const T *>(w);
