@@ -69,7 +69,7 @@ void fused_conv_pack(const fused_conv *v, int lanes, float *plain, float *packed
 cnn_status fused_conv_make(fused_conv *v, const cnn_conv_desc *plain, bool widened, const fused_kernels *kern,
                            cnn_error *err)
 {
-    enum { L1_BYTES = 32768, L2_BYTES = 1 << 18 };
+    enum { L1_BYTES = 32 << 10, NEAR_BYTES = 80 << 10, L2_BYTES = 256 << 10 };
     const int lanes = kern->lanes;
     v->plain = v->c = *plain;
     v->widened = widened;
@@ -87,7 +87,10 @@ cnn_status fused_conv_make(fused_conv *v, const cnn_conv_desc *plain, bool widen
     if (status == CNN_OK) status = fused_turn_make(v, lanes, err);
     const cnn_conv_desc *c = &v->c;
     const int64_t image = 4 * (c->ih * c->iw * fused_padded(c->ic) + c->oh * c->ow * fused_padded(c->oc));
-    v->at_once = cpu_max(1, (kern->outer_parts(&v->outer.m) > 1 ? L1_BYTES : L2_BYTES) / image);
+    /* Read again for each tap: from the first-level cache where it is in several parts, else little more than that, for
+     * a call costs something, too. Strips read them once. */
+    const int64_t near = kern->outer_parts(&v->outer.m) > 1 ? L1_BYTES : NEAR_BYTES;
+    v->at_once = cpu_max(1, (v->outer.n_strips > 0 ? L2_BYTES : near) / image);
     v->elems = v->forward.groups * v->forward.w_group;
     v->turned_elems = v->backward.groups * v->backward.w_group;
     return status;

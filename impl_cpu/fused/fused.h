@@ -12,7 +12,7 @@
  *   order.c        numbers in another order
  *   classes.c      which pixels have the same taps; outer.c: which meet in the weight gradient
  *   sums.c         which worker takes which images, and in what order gradients are added: the same for any threads
- *   step.c         a worker's part of a call: steps, hand-overs, update
+ *   step.c         a worker's part of a call: steps, hand-overs, update; adam.c: the update by kernels of its own
  *   images.c       images on their way from the data set
  *   chunk.c        a chunk of images: forward, loss, backward
  *   memory.c       all of it; laps.c: where the time goes
@@ -112,6 +112,8 @@ typedef struct fused_worker {
     const cnn_images *images; /* [next, next_end) of them are to be fetched */
     int64_t next, next_end;
     void *loss_parts;
+    bool by_adam; /* the kernels' own, whose numbers of the step these are */
+    fused_adam adam;
     double *laps, latest; /* of the last worker, with a profile: seconds by lap, of the pass; else NULL */
 } fused_worker;
 
@@ -190,6 +192,8 @@ typedef struct fused_call {
 } fused_call;
 void fused_steps(void *call, int64_t id, int worker); /* step.c: worker `id`'s part of training */
 void fused_test_share(void *call, int64_t id, int worker);
+
+void fused_adam_begin(const cnn_trainer *t, fused_worker *w, int64_t step); /* adam.c: w's numbers of the step */
 
 /* images.c: images [first, first + n) of a pass become the worker's value 0, and their labels; its next ones are at
  * `next`. Their order is drawn, so they are far from each other in memory: one of the next n comes into its

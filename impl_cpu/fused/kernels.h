@@ -127,6 +127,12 @@ typedef struct fused_order {
     fused_square *squares;
 } fused_order;
 
+/* Adam's numbers of a step, for eps within [FUSED_EPS_LEAST, 1]; rate: what the mean of gradients is multiplied by. */
+#define FUSED_EPS_LEAST 1e-20
+typedef struct fused_adam {
+    float rate, keep1, take1, keep2, take2, correct2, eps, l1, l2;
+} fused_adam;
+
 typedef struct fused_kernels {
     int lanes;
     void (*gather)(const fused_gather *, const fused_gather_run *);
@@ -135,6 +141,8 @@ typedef struct fused_kernels {
     void (*bias)(const fused_bias_run *);
     void (*add)(float *to, const float *a, const float *b, int64_t count); /* to = a + b */
     void (*order)(const fused_order *, const float *from, float *to);
+    /* One step of `count` parameters, a multiple of FUSED_MAX_LANES. NULL: cpu_optimizer_step() is as good. */
+    void (*adam)(const fused_adam *, const float *grad, float *w, float *mean, float *square, int64_t count);
 } fused_kernels;
 
 extern const fused_kernels fused_base, fused_avx2, fused_avx512;

@@ -76,6 +76,10 @@ static const float *masked(const cnn_trainer *t, const float *gradient, int64_t 
 static void update_unit(const cnn_trainer *t, fused_worker *w, const float *gradient, int64_t at, int64_t n,
                         int64_t step)
 {
+    if (w->by_adam) {
+        t->kern->adam(&w->adam, gradient, t->params + at, t->state[0] + at, t->state[1] + at, n);
+        return;
+    }
     cnn_plan plan = {.problem.op = CNN_OP_OPTIMIZER};
     cnn_optimizer_args args = {.w = t->params + at, .grad = gradient, .step = &step};
     cnn_error ignored; /* it cannot fail */
@@ -113,6 +117,7 @@ static void finish(const fused_call *call, int id, int64_t mb, int64_t step, boo
     const cnn_trainer *t = call->t;
     fused_worker *w = &t->workers[id];
     const share s = share_of(t, id);
+    fused_adam_begin(t, w, step);
     for (int64_t at = s.begin, n; at < s.end; at += n) {
         n = cpu_min(FUSED_UNIT, s.end - at);
         const float *gradient =
