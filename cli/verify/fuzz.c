@@ -150,7 +150,6 @@ static cnn_status read_amount(fuzz_session *s, cnn_error *err)
 /* All but the implementations, which must be opened to be known. */
 static cnn_status read_options(fuzz_session *s, const cli_options *o, cnn_error *err)
 {
-    static verify_sums sums; /* large; out of reach of the workers' kernels */
     *s = (fuzz_session){.options = o,
                         .seed = (uint64_t)o->seed,
                         .space = {.chosen = is_chosen,
@@ -161,7 +160,7 @@ static cnn_status read_options(fuzz_session *s, const cli_options *o, cnn_error 
                                   .device = (int)o->device,
                                   .settings = o->set.items,
                                   .n_settings = o->set.count},
-                        .report = {.options = o, .sums = &sums}};
+                        .report = {.options = o}};
     if (cli_shard_read(o, &s->shard, err) != CNN_OK || read_amount(s, err) != CNN_OK) return err->status;
     if (o->epilogue != NULL) {
         if (cli_epilogue(o, &s->epilogue, err) != CNN_OK) return err->status;
@@ -261,7 +260,11 @@ int verify_fuzz(const cli_options *options, cli_pieces *pieces, cnn_error *err)
     cnn_status status = prepare(&s, options, pieces, err);
     if (status != CNN_OK) return cli_fail(err);
     if (cli_pieces_does(pieces)) return fuzz_work(&s, pieces, err);
-    status = ranks_agree(pieces->ranks, cli_output_open(options, true, &s.output, err), err);
+    /* Large, and out of reach of the workers' kernels; no static, or each command's end would search it for leaks. */
+    verify_sums *sums = s.report.sums = calloc(1, sizeof *sums);
+    if (sums == NULL) CNN_FAIL(err, CNN_OUT_OF_MEMORY, "no memory to count cases");
+    status = sums == NULL ? CNN_OUT_OF_MEMORY : cli_output_open(options, true, &s.output, err);
+    status = ranks_agree(pieces->ranks, status, err);
     s.report.output.sink = s.output.sink;
     if (status == CNN_OK) status = cli_output_begin(options, &s.output, err);
     if (status == CNN_OK) status = record_environment(s.output.sink, NULL, options->command_line, err);
@@ -279,5 +282,6 @@ int verify_fuzz(const cli_options *options, cli_pieces *pieces, cnn_error *err)
     cli_output_close(&s.output);
     cli_ranks_abort(pieces->ranks, status, err);
     free(s.ranks);
+    free(sums);
     return exit_status;
 }
