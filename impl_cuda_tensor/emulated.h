@@ -251,7 +251,7 @@ struct emulated_rows {
 /* All columns of B', each of which a lane makes for its warp; in turns, as emulated_all_of(). */
 template <typename B, typename T, int N> static inline const double (*emulated_columns_of(uint64_t b))[16]
 {
-    static double all[2][32][N][16];
+    static double(*const all)[32][N][16] = new double[2][32][N][16]; /* at its end a program searches .bss for leaks */
     static unsigned char turns[32][32];
     const unsigned warp = threadIdx.x / 32, lane = threadIdx.x % 32, turn = turns[warp][lane]++ % 2;
     for (unsigned n = lane; n < N; n += 32) B::template get<T>(b, static_cast<int>(n), all[turn][warp][n]);
