@@ -24,8 +24,22 @@ check() (
     sort "$tmp/named" | uniq -d | sed 's|$|  has two lines in results/pictures.recipe|'
     rm "$tmp/named"
 )
+# pages FOLDER: which reports of FOLDER/results embed other records than those that lie beside them, a line each.
+pages() (
+    cd "$1" || exit
+    find results -name '*.html' | sort | while IFS= read -r page; do
+        names=$(grep -oE 'download="[^"]+[.]gz"' "$page" | cut -d'"' -f2)
+        [ -n "$names" ] || echo "$page  embeds no records"
+        for name in $names; do
+            sed -n "s|.*download=\"$name\" href=\"data:application/gzip;base64,\([^\"]*\)\".*|\1|p" "$page" | base64 -d | gunzip |
+                cmp -s - "$(dirname "$page")/${name%.gz}" ||
+                echo "$page  OUT OF DATE: ${name%.gz} differs; write it anew: benchcnn report $(dirname "$page")/${name%.gz} --out $page"
+        done
+    done
+)
 tests=$((tests + 1))
 check . >"$tmp/out"
+pages . >>"$tmp/out"
 [ ! -s "$tmp/out" ] || fail "pictures of results/: $(cat "$tmp/out")"
 # What the pages say draws a picture is the line that does.
 while IFS= read -r command; do
@@ -43,6 +57,7 @@ change() { # FILE FROM TO, once
     sed -i "0,/$2/s/$2/$3/" "$copy/$1"
 }
 change results/h200/awnn_table1.jsonl '"median_s":2.00223997e-05' '"median_s":3.00223997e-05'
+change results/h200/gpu_records.jsonl '"samples":108' '"samples":109'
 change plots/roofline.gp 'lw 2' 'lw 3'
 change plots/karv_workers.dat '4   3.20' '4   3.30'
 rm "$copy/results/errors.png"
@@ -51,11 +66,13 @@ cp "$copy/results/errors.svg" "$copy/results/other.svg"
 cp "$copy/results/errors.svg" "$copy/docs/drawing.svg"
 rm "$copy/results/h200/thesis_table_4_3".*
 check "$copy" >"$tmp/out"
+pages "$copy" >>"$tmp/out"
 says() { # WHAT WORDS
     tests=$((tests + 1))
     holds "with $1 the test" "$tmp/out" "$2"
 }
 says "another value in a record" "results/h200/awnn_figure_7.svg  OUT OF DATE|results/h200/awnn_figure_7_plans.png  OUT OF DATE|draw it anew: benchcnn $(grep awnn_figure_7 results/pictures.recipe)"
+says "another value in a report's record" "results/h200/gpu_records.html  OUT OF DATE: gpu_records.jsonl differs; write it anew: benchcnn report results/h200/gpu_records.jsonl --out results/h200/gpu_records.html"
 says "another program of plots/" "results/h200/roofline.svg  OUT OF DATE|results/h200/roofline.png  OUT OF DATE|draw it anew: benchcnn plot roofline "
 says "another published figure" "results/xeon2/karv_workers.svg  OUT OF DATE|draw it anew: benchcnn plot workers "
 says "a missing picture" "results/errors.png  MISSING|draw it anew: benchcnn plot errors "
