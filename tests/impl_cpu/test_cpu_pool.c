@@ -179,12 +179,39 @@ static void max_pool_of_nan(void **state)
     }
 }
 
+/* Of a pixel's channels some have a NaN or an infinity: all others are what they were without. */
+static void max_pool_of_special_channels(void **state)
+{
+    static const int64_t special[] = {0, 5, 16, 63, 64, 69};
+    EACH_TYPE(dtype, layout)
+    EACH_CONTEXT(v)
+    {
+        cnn_pool_desc d = {.t = type_of(dtype, layout), .kind = CNN_POOL_MAX};
+        d.mb = 1, d.ic = 70, d.ih = d.iw = 3, d.oh = d.ow = 1, d.kh = d.kw = 3, d.sh = d.sw = 1;
+        vec x = vec_integers(dtype, 70 * 9, 3, -9, 9), y = vec_new(dtype, 70);
+        const double value[] = {NAN, INFINITY, -INFINITY, NAN, INFINITY, NAN};
+        for (int i = 0; i < 6; i++) vec_set(&x, cnn_offset(layout, 70, 3, 3, 0, special[i], 2, i % 3), value[i]);
+        const cnn_plan plan = pool_plan(&d);
+        cnn_error err;
+        cpu_pool_fwd(CONTEXT(v), &plan, &(cnn_map_fwd_args){.x = x.data, .y = y.data}, &err);
+        for (int64_t c = 0; c < 70; c++) {
+            const double got = vec_get(&y, c);
+            if (c == 0 || c == 63 || c == 69)
+                assert_true(isnan(got));
+            else
+                assert_true(got == look(&d, &x, 0, c, 0, 0).max);
+        }
+        vec_free(&x), vec_free(&y);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(pool_agrees_with_the_definition),
         cmocka_unit_test(max_pool_of_padding_and_infinity),
         cmocka_unit_test(max_pool_of_nan),
+        cmocka_unit_test(max_pool_of_special_channels),
     };
     return cmocka_run_group_tests(tests, open_contexts, close_contexts);
 }
