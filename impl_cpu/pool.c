@@ -11,7 +11,7 @@
 #include "block.h"
 #include "cpu.h"
 #include "harness/cnn/shape.h"
-#include "pool/max.h"
+#include "impl_cpu/pool/max.h"
 #include "vector.h"
 
 #include <math.h>
@@ -25,10 +25,10 @@ typedef struct pool_job {
     cpu_work work; /* pieces of planes */
     const cnn_pool_desc *desc;
     const void *x, *dy;
-    void *out;            /* y or dx */
-    int64_t blocks, cuts; /* of a plane; pieces that each is cut into, by rows of y */
-    int64_t planes;       /* of an image */
-    pool_max *max;        /* forward, NHWC: all channels of a pixel; or NULL */
+    void *out;                  /* y or dx */
+    int64_t blocks, cuts;       /* of a plane; pieces that each is cut into, by rows of y */
+    int64_t planes;             /* of an image */
+    const pool_kernels *beside; /* maxima, NHWC: of all channels of a pixel; else NULL */
 } pool_job;
 
 /* A group of outputs. The offsets are lane 0's; `in` is that of the first tap that lies inside. */
@@ -146,11 +146,16 @@ typedef int32_t pool_mask_float __attribute__((vector_size(POOL_BYTES)));
 typedef double pool_vector_double __attribute__((vector_size(POOL_BYTES)));
 typedef int64_t pool_mask_double __attribute__((vector_size(POOL_BYTES)));
 
-/* Maxima of all channels of this group's pixel, of which it has the first ones. */
-CPU_INLINE bool pixel_max(const pool_job *job, pool_group *g, size_t size)
+/* All channels of this group's pixel, of which it has the first ones; false: it is for the group's kernel. */
+CPU_INLINE bool whole_pixel(const pool_job *job, pool_group *g, size_t size)
 {
     const pool_pixel pixel = {g->left, g->slices, g->rows, g->cols, g->slice_step, g->row_step, g->col_step};
-    if (!job->max(&pixel, (const char *)job->x + (size_t)g->in * size, (char *)job->out + (size_t)g->out * size))
+    const size_t in = (size_t)g->in * size, out = (size_t)g->out * size;
+    const char *x = job->x, *dy = job->dy;
+    char *result = job->out;
+    if (dy != NULL)
+        job->beside->back(&pixel, x + in, dy + out, result + in);
+    else if (!job->beside->forward(&pixel, x + in, result + out))
         return false;
     g->left = 0;
     return true;
@@ -171,15 +176,15 @@ static void choose_planes(pool_job *job, bool forward)
     job->planes = cpu_ceil_div(blocks, job->blocks);
 }
 
-static pool_max *const *max_of(const cnn_context *context)
+static const pool_kernels *kernels_of(const cnn_context *context)
 {
 #if defined(__x86_64__)
     const cpu_isa isa = ((const cpu_context *)context)->isa;
-    if (isa == CPU_ISA_AVX512) return pool_max_avx512;
-    if (isa == CPU_ISA_AVX2) return pool_max_avx2;
+    if (isa == CPU_ISA_AVX512) return pool_avx512;
+    if (isa == CPU_ISA_AVX2) return pool_avx2;
 #endif
     (void)context;
-    return pool_max_base;
+    return pool_base;
 }
 
 static void run(cnn_context *context, const cnn_problem *problem, pool_job job, bool forward)
@@ -191,7 +196,7 @@ static void run(cnn_context *context, const cnn_problem *problem, pool_job job, 
     const double pixels = (double)d->id * (double)d->ih * (double)d->iw;
     const double cost = d->kind == CNN_POOL_GLOBAL_AVG ? pixels : outputs;
     job.desc = d;
-    if (forward && d->kind == CNN_POOL_MAX && d->t.layout == CNN_NHWC) job.max = max_of(context)[d->t.dtype];
+    if (d->kind == CNN_POOL_MAX && d->t.layout == CNN_NHWC) job.beside = &kernels_of(context)[d->t.dtype];
     choose_planes(&job, forward);
     const double lanes = d->t.layout == CNN_NCHW ? 1 : (double)(job.blocks * CPU_LANES);
     job.work = cpu_items(d->mb * job.planes * job.cuts, (int64_t)fmin(lanes * cost / (double)job.cuts, 1e15));

@@ -1,5 +1,5 @@
 /* avx512.c: max.h by AVX-512's vectors of 64 bytes. */
 #define F32_LANES 16
 #define F64_LANES 8
-#define ISA pool_max_avx512
+#define ISA pool_avx512
 #include "isa.inc"

@@ -1,5 +1,5 @@
-/* max.h: forward max pooling of neighbouring channels (NHWC), for each instruction set ({base,avx2,avx512}.c, of one
- * text, max.inc). */
+/* max.h: max pooling of neighbouring channels (NHWC), for each instruction set ({base,avx2,avx512}.c, of one text,
+ * max.inc). */
 #ifndef IMPL_CPU_POOL_MAX_H
 #define IMPL_CPU_POOL_MAX_H
 
@@ -18,7 +18,14 @@ typedef struct pool_pixel {
  * is infinite or not one: y is undefined then. */
 typedef bool pool_max(const pool_pixel *, const void *x, void *y);
 
-extern pool_max *const pool_max_base[CNN_DTYPE_COUNT], *const pool_max_avx2[CNN_DTYPE_COUNT],
-                                                           *const pool_max_avx512[CNN_DTYPE_COUNT];
+/* dx[c] of the tap with the first maximum += dy[c]. A NaN is a maximum; of several the first. dx: the first tap. */
+typedef void pool_max_back(const pool_pixel *, const void *x, const void *dy, void *dx);
+
+typedef struct pool_kernels {
+    pool_max *forward;
+    pool_max_back *back;
+} pool_kernels;
+
+extern const pool_kernels pool_base[CNN_DTYPE_COUNT], pool_avx2[CNN_DTYPE_COUNT], pool_avx512[CNN_DTYPE_COUNT];
 
 #endif
