@@ -6,6 +6,8 @@
 
 #include <cblas.h>
 #include <stdlib.h>
+#include <strings.h>
+#include <unistd.h>
 
 #define BIT(op) (1u << CNN_OP_##op)
 #define EVERY_OTHER                                                                                                    \
@@ -104,6 +106,19 @@ static void put_core(cnn_put_fn *put, void *user)
     put(user, CNN_WARNING "openblas_core", text);
 }
 
+/* An OpenMP library, which OpenBLAS or oneDNN may bring, binds the first thread to one core as it is loaded, and every
+ * thread that is started later is bound like it. */
+static void put_binding(cnn_put_fn *put, void *user)
+{
+    char text[256];
+    const char *bind = getenv("OMP_PROC_BIND");
+    const long online = sysconf(_SC_NPROCESSORS_ONLN);
+    if (bind == NULL || bind[0] == '\0' || strcasecmp(bind, "false") == 0 || cpu_count() >= online) return;
+    snprintf(text, sizeof text, "OMP_PROC_BIND=%.32s is set, and all threads share %d of %ld cores: unset it", bind,
+             cpu_count(), online);
+    put(user, CNN_WARNING "OMP_PROC_BIND", text);
+}
+
 static void describe(cnn_context *context, cnn_put_fn *put, void *user)
 {
     const cpu_context *cpu = (const cpu_context *)context;
@@ -117,6 +132,7 @@ static void describe(cnn_context *context, cnn_put_fn *put, void *user)
     put(user, "openblas", openblas_get_config());
     put_core(put, user);
     put_variables(put, user);
+    put_binding(put, user);
 }
 
 static const cnn_operations ops = {

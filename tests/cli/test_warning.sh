@@ -48,4 +48,16 @@ expected=0
 [ "$(core "$tmp/empty")" = "$(core "$tmp/plain")" ] || expected=2
 OPENBLAS_CORETYPE= "${sweep[@]}" >"$tmp/log" 2>&1
 grep -q "^$expected points run" "$tmp/log" || fail "an empty variable counts: not $expected points run: $(cat "$tmp/log")"
+
+# A variable that binds all threads to one core, where an OpenMP library is loaded with the program.
+if ldd "$benchcnn" | grep -qE 'lib(g|i|)omp' && [ "$(nproc)" -gt 1 ]; then
+    for bind in close false ''; do
+        OMP_PROC_BIND=$bind "$benchcnn" bench --peaks none "${problem[@]}" --out "$tmp/bound" >"$tmp/log" 2>&1 || fail "$(cat "$tmp/log")"
+        expected=0
+        [ "$bind" != close ] || expected=1
+        [ "$(grep -c 'warning: OMP_PROC_BIND=close is set, and all threads share 1 of [0-9]* cores: unset it' "$tmp/log")" -eq $expected ] ||
+            fail "OMP_PROC_BIND=$bind: not said $expected times: $(cat "$tmp/log")"
+        rm "$tmp/bound"
+    done
+fi
 echo "warnings: all held"
