@@ -10,9 +10,11 @@
 colours = "#0072B2 #E69F00 #009E73 #CC79A7 #D55E00 #56B4E9 #000000"
 colour(i) = word(colours, i % words(colours) + 1)
 
-# As high as the bars need.
-width = 900.0
-bars = groups * (count + 0.7)
+# As high as the bars need; many groups stand in up to three columns, of as many groups each.
+columns = groups > 18 ? 3 : groups > 9 ? 2 : 1
+each = ceil(groups / (columns * 1.0))
+width = columns == 1 ? 900.0 : 560.0 * columns
+bars = each * (count + 0.7)
 above = 100.0 + 20 * count; below = 62.0
 height = above + below + (bars < 4 ? 4 : bars) * 13.0
 load common
@@ -24,14 +26,12 @@ x_low = min(STATS_min, 1) / 1.25
 stats $bars using (valid(4) ? $4 : $2) nooutput
 x_high = max(STATS_max, 1) * (max(STATS_max, 1) / x_low) ** 0.12
 
-left = 0.34; right = 0.82
-set lmargin at screen left
-set rmargin at screen right
+left(column) = (column + (columns == 1 ? 0.34 : 0.3)) / columns
+right(column) = (column + 0.82) / columns
 set tmargin at screen pixels(above)
 set bmargin at screen below / height
 set logscale x
 set xrange [x_low:x_high]
-set yrange [bars - 0.35 : -0.85]
 
 set label 1 "Speedup of single operations" at screen 0.02, pixels(26) left noenhanced tc rgb text font large
 set label 2 line0 at screen 0.02, pixels(53) left noenhanced tc rgb soft
@@ -57,18 +57,34 @@ set xlabel "times as fast as the baseline" tc rgb soft offset 0, 0.4
 set arrow 1 from first 1, graph 0 to first 1, graph 1 nohead lc rgb text lw 1.25 front
 set style fill solid border
 
-do for [i = 0:groups - 1] {
-    place = i * (count + 0.7) + (count - 1) / 2.0
-    set label 100 + 2 * i value("problem" . i) at x_low, place right offset -0.8, 0 noenhanced tc rgb text font small
-    set label 101 + 2 * i value("time" . i) at x_high, place left offset 0.8, 0 noenhanced tc rgb soft font small
+if (columns > 1) { set multiplot }
+do for [column = 0:columns - 1] {
+    from = column * each
+    to = min(from + each, groups) - 1
+    set lmargin at screen left(column)
+    set rmargin at screen right(column)
+    set yrange [(from + each) * (count + 0.7) - 0.35 : from * (count + 0.7) - 0.85]
+    do for [i = from:to] {
+        place = i * (count + 0.7) + (count - 1) / 2.0
+        set label 100 + 2 * i value("problem" . i) at x_low, place right offset -0.8, 0 noenhanced tc rgb text font small
+        set label 101 + 2 * i value("time" . i) at x_high, place left offset 0.8, 0 noenhanced tc rgb soft font small
+    }
+    inside(y) = y > from * (count + 0.7) - 0.85 && y < (to + 1) * (count + 0.7) - 0.35
+    plot for [i = 0:count - 1] $bars index i using (inside($1) ? $2 : NaN):1:(1):2:($1 - 0.42):($1 + 0.42) \
+             with boxxyerror fs solid lc rgb colour(i) lw 1, \
+         for [i = 0:count - 1] $bars index i using ($5 > 0 && inside($1) ? $2 : NaN):1:(1):2:($1 - 0.3):($1 + 0.3) \
+             with boxxyerror fs solid lc rgb "white" lw 0.5, \
+         for [i = 0:count - 1] $bars index i using ($3 > 0 && inside($1) ? $2 : NaN):1:3:4 \
+             with xerrorbars lc rgb text lw 0.75 pt 0, \
+         for [i = 0:count - 1] $bars index i using (inside($1) ? $6 : NaN):($1 - 0.42):(0):(0.84) \
+             with vectors nohead lc rgb text lw 1.5, \
+         for [i = 0:count - 1] $bars index i \
+             using (inside($1) ? max(max($2, 1), $4 > 0 ? $4 : $2) : NaN):1:(sprintf(" %.3g", $2)) \
+             with labels left tc rgb text font small
+    do for [i = from:to] { # the next column has its own
+        unset label 100 + 2 * i
+        unset label 101 + 2 * i
+    }
+    if (column == 0) { do for [i = 1:10 + count] { unset label i } }
 }
-plot for [i = 0:count - 1] $bars index i using 2:1:(1):2:($1 - 0.42):($1 + 0.42) \
-         with boxxyerror fs solid lc rgb colour(i) lw 1, \
-     for [i = 0:count - 1] $bars index i using ($5 > 0 ? $2 : NaN):1:(1):2:($1 - 0.3):($1 + 0.3) \
-         with boxxyerror fs solid lc rgb "white" lw 0.5, \
-     for [i = 0:count - 1] $bars index i using ($3 > 0 ? $2 : NaN):1:3:4 with xerrorbars lc rgb text lw 0.75 pt 0, \
-     for [i = 0:count - 1] $bars index i using 6:($1 - 0.42):(0):(0.84) \
-         with vectors nohead lc rgb text lw 1.5, \
-     for [i = 0:count - 1] $bars index i \
-         using (max(max($2, 1), $4 > 0 ? $4 : $2)):1:(sprintf(" %.3g", $2)) \
-         with labels left tc rgb text font small
+if (columns > 1) { unset multiplot }
