@@ -34,7 +34,7 @@ for cluster in 1 2; do
 done
 
 # Batches that are not full, images that are moved, more images than blocks: the curves of all are one.
-data=(--data synthetic --images 130,40 --shift 1 --threads 2 --quiet --net small --batch 25 --epochs 2)
+data=(--data synthetic --images 80,30 --shift 1 --threads 2 --quiet --net small --batch 25 --epochs 2)
 "$benchcnn" train "${data[@]}" --impl cuda_fused:v1,cuda_fused:v2,cuda_fused:v3,cpu:direct --out "$tmp/t.jsonl" >"$tmp/log" 2>&1 || fail "$(cat "$tmp/log")"
 [ "$(of_kind "$tmp/t.jsonl" epoch | wc -l)" -eq 8 ] || fail "not eight epochs: $(cat "$tmp/log")"
 of_kind "$tmp/t.jsonl" epoch | sed -n 's/.*"epoch":\([0-9]*\),.*"train_loss":\([0-9.]*\),"test_loss":\([0-9.]*\),.*/\1 \2 \3/p' |
@@ -45,7 +45,7 @@ of_kind "$tmp/t.jsonl" epoch | sed -n 's/.*"epoch":\([0-9]*\),.*"train_loss":\([
 
 # From a checkpoint it goes on, bit for bit.
 losses() { of_kind "$1" epoch | grep -o '"test_loss":[^,]*'; }
-short=(train --data synthetic --images 50,20 --shift 1 --threads 2 --quiet --net small --batch 13)
+short=(train --data synthetic --images 20,9 --shift 1 --threads 2 --quiet --net small --batch 8)
 for version in v2 v3; do
     one=("${short[@]}" --impl cuda_fused:$version)
     "$benchcnn" "${one[@]}" --epochs 2 --out "$tmp/whole_$version.jsonl" >/dev/null 2>&1 || fail "two epochs"
