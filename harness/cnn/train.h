@@ -42,8 +42,9 @@ typedef struct cnn_trainer_request {
     /* Processes that train together, each on net->batch images a step (of a last batch as many as the others): above 1
      * with CNN_ALGO_RANKS alone, else 1. Then gradients are of the mean over the images of all of them. In each step
      * the trainer adds up its gradients over all: sum(sum_user, numbers in host memory, ...), in place, which is called
-     * by the thread that called `train` or `gradients`. What fails there ends the call with that status. */
-    int64_t ranks;
+     * by the thread that called `train` or `gradients`. What fails there ends the call with that status. Dropout draws
+     * by an element's position in the batch of all: rank r has images [r * n, (r + 1) * n) of it, of n each. */
+    int64_t ranks, rank; /* rank: this process, from 0 on */
     cnn_status (*sum)(void *user, void *numbers, int64_t count, cnn_dtype, cnn_error *);
     void *sum_user;
     /* In the implementation's memory; the harness clears and reads them. NULL in `supports`. */

@@ -140,6 +140,7 @@ cnn_status trainer_supported(const cnn_session *session, const cnn_network *netw
                                          .knobs = session->knobs,
                                          .workers = params->workers,
                                          .ranks = rank_size(params->ranks),
+                                         .rank = rank_number(params->ranks),
                                          .shifts = params->shift > 0 && !params->host_data};
     return CNN_CALL(session->impl, trainers->supports, err, session->context, &request, err);
 }
@@ -314,6 +315,7 @@ cnn_status trainer_open_own(trainer *t, cnn_error *err)
                                          .knobs = t->session->knobs,
                                          .workers = t->params.workers,
                                          .ranks = rank_size(t->params.ranks),
+                                         .rank = rank_number(t->params.ranks),
                                          .sum = trainer_share_sum,
                                          .sum_user = t,
                                          .shifts = t->images[TRAIN].shifts != NULL,

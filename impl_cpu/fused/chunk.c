@@ -100,6 +100,8 @@ void fused_forward(const cnn_trainer *t, fused_worker *w, const cnn_images *imag
         const cnn_map_fwd_args args = {.x = w->value[layer->in], .y = w->value[layer->out]};
         if (layer->op == CNN_OP_CONV) {
             conv_forward(t, w, layer, n);
+        } else if (layer->op == CNN_OP_DROPOUT) {
+            fused_drop_run(t, w, layer, CNN_FWD, n);
         } else if (!layer->inside) {
             const cnn_plan plan = plan_of(t, layer, CNN_FWD, n);
             (void)(layer->op == CNN_OP_ACT ? cpu_act_fwd : cpu_pool_fwd)((cnn_context *)&w->serial, &plan, &args,
@@ -166,6 +168,9 @@ void fused_backward(const cnn_trainer *t, fused_worker *w, int64_t leaf, int64_t
             if (l == t->first) continue;
             conv_data(t, w, layer, n);
             fused_image_fetch(t, w);
+            fused_lap_of(w, l, CNN_BWD_D);
+        } else if (layer->op == CNN_OP_DROPOUT) {
+            fused_drop_run(t, w, layer, CNN_BWD_D, n);
             fused_lap_of(w, l, CNN_BWD_D);
         } else if (!layer->slope_inside) {
             const cnn_plan plan = plan_of(t, layer, CNN_BWD_D, n);

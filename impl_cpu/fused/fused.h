@@ -1,4 +1,5 @@
-/* fused.h: the trainer cpu:fused: chains of convolution, activation, pooling and FC in f32, with a loss at the end.
+/* fused.h: the trainer cpu:fused: chains of convolution, activation, pooling, dropout and FC in f32, with a loss at the
+ * end.
  *
  * Lanes are channels (kernels.h), and images are what threads share out. A worker takes a few images, a chunk, through
  * the whole network and back while their values stay in its own caches; weights stand in the order of the kernels.
@@ -13,7 +14,7 @@
  *   classes.c      which pixels have the same taps; outer.c: which meet in the weight gradient
  *   sums.c         which worker takes which images, and in what order gradients are added: the same for any threads
  *   step.c         a worker's part of a call: steps, hand-overs, update; adam.c: the update by kernels of its own
- *   images.c       images on their way from the data set
+ *   images.c       images on their way from the data set; drop.c: dropout
  *   chunk.c        a chunk of images: forward, loss, backward
  *   memory.c       all of it; laps.c: where the time goes
  *   kernels.h      the kernels, compiled for each instruction set: isa.inc */
@@ -104,6 +105,12 @@ typedef struct fused_part {
     int64_t correct;
 } fused_part;
 
+/* Whose masks dropout draws: of which step, and which image of all ranks' batch the chunk's first one is. */
+typedef struct fused_draw {
+    bool inference;
+    int64_t step, image;
+} fused_draw;
+
 typedef struct fused_worker {
     cpu_context serial;    /* without a pool, for the operations of cpu.h */
     float **value, **grad; /* one a value of the network, of a chunk; grad may be the value */
@@ -112,6 +119,7 @@ typedef struct fused_worker {
     const cnn_images *images; /* [next, next_end) of them are to be fetched */
     int64_t next, next_end;
     void *loss_parts;
+    fused_draw draw;
     bool by_adam; /* the kernels' own, whose numbers of the step these are */
     fused_adam adam;
     double *laps, latest; /* of the last worker, with a profile: seconds by lap, of the pass; else NULL */
@@ -161,7 +169,7 @@ struct cnn_trainer {
     uint32_t *mask;
     fused_part *parts; /* of each leaf, or each chunk of a test */
     int64_t step;
-    int64_t ranks; /* as in cnn_trainer_request */
+    int64_t ranks, rank; /* as in cnn_trainer_request */
     cnn_status (*sum)(void *user, void *numbers, int64_t count, cnn_dtype, cnn_error *);
     void *sum_user;
     bool profiled;
@@ -201,6 +209,9 @@ void fused_adam_begin(const cnn_trainer *t, fused_worker *w, int64_t step); /* a
 void fused_images_take(const cnn_trainer *t, fused_worker *w, const cnn_images *images, int64_t first, int64_t n,
                        int64_t next);
 void fused_image_fetch(const cnn_trainer *t, fused_worker *w);
+
+/* drop.c: a layer of dropout, of n images. */
+void fused_drop_run(const cnn_trainer *t, const fused_worker *w, const fused_layer *layer, cnn_dir dir, int64_t n);
 
 /* chunk.c: images [first, first + n) of a pass forward, the worker's next ones being at `next`; then the loss of images
  * [a, b) of the chunk, and their gradients at the logits, scaled; then back through the network: weight gradients of

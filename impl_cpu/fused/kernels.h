@@ -133,6 +133,15 @@ typedef struct fused_adam {
     float rate, keep1, take1, keep2, take2, correct2, eps, l1, l2;
 } fused_adam;
 
+/* Dropout of images of `pixels` of `channels`, a multiple of four: an element is drawn by first + image * its image +
+ * pixel * its pixel + channel * its channel, modulo 2^64, and kept where that draws no less than `least`. */
+typedef struct fused_drop {
+    uint64_t first, image, pixel, channel;
+    int64_t least;
+    float scale;
+    int64_t images, pixels, channels;
+} fused_drop;
+
 typedef struct fused_kernels {
     int lanes;
     void (*gather)(const fused_gather *, const fused_gather_run *);
@@ -141,6 +150,7 @@ typedef struct fused_kernels {
     void (*bias)(const fused_bias_run *);
     void (*add)(float *to, const float *a, const float *b, int64_t count); /* to = a + b */
     void (*order)(const fused_order *, const float *from, float *to);
+    void (*drop)(const fused_drop *, const float *x, float *y);
     /* One step of `count` parameters, a multiple of FUSED_MAX_LANES. NULL: cpu_optimizer_step() is as good. */
     void (*adam)(const fused_adam *, const float *grad, float *w, float *mean, float *square, int64_t count);
 } fused_kernels;

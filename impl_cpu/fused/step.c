@@ -41,7 +41,7 @@ static int64_t chunk_end(const cnn_trainer *t, int64_t leaf, int64_t end)
     return last;
 }
 
-static void compute(const fused_call *call, int id, int64_t first, int64_t mb)
+static void compute(const fused_call *call, int id, int64_t first, int64_t mb, int64_t step)
 {
     const cnn_trainer *t = call->t;
     const fused_leaf *leaf = t->plan.leaf;
@@ -51,6 +51,7 @@ static void compute(const fused_call *call, int id, int64_t first, int64_t mb)
         next = chunk_end(t, i, end);
         const int64_t at = leaf[i].first, n = cpu_min(leaf[next].first, mb) - at;
         const int64_t more = next < end && leaf[next].first < mb ? leaf[next].first : mb + leaf[begin].first;
+        w->draw = (fused_draw){false, step, t->rank * mb + at};
         fused_forward(t, w, call->images, first + at, n, first + more);
         for (int64_t k = i; k < next && leaf[k].first < mb; k++)
             t->parts[k] = fused_loss(t, w, leaf[k].first - at, cpu_min(leaf[k + 1].first, mb) - at,
@@ -163,7 +164,7 @@ void fused_steps(void *arg, int64_t task, int worker)
     fused_laps_begin(t, id, false);
     for (int64_t at = 0, mb; at < call->count; at += mb, step++) {
         mb = cpu_min(call->count - at, t->net->batch);
-        compute(call, id, call->first + at, mb);
+        compute(call, id, call->first + at, mb, step);
         meet(t, id, &generation);
         fused_lap(w, FUSED_LAP_WAIT);
         if (!add_ranks(call, id, worker, mb, &generation)) return;
@@ -184,6 +185,7 @@ void fused_test_share(void *arg, int64_t task, int worker)
     const int64_t chunks = cpu_ceil_div(call->count, t->chunk);
     fused_worker *w = &t->workers[task];
     (void)worker;
+    w->draw = (fused_draw){.inference = true};
     fused_laps_begin(t, (int)task, true);
     for (int64_t i = chunks * task / t->workers_n; i < chunks * (task + 1) / t->workers_n; i++) {
         const int64_t at = i * t->chunk, n = cpu_min(t->chunk, call->count - at);

@@ -27,6 +27,14 @@ static cnn_status check_sizes(const cnn_net *net, cnn_error *err)
     return CNN_OK;
 }
 
+static bool is_taken(cnn_op op)
+{
+    static const cnn_op taken[] = {CNN_OP_CONV, CNN_OP_FC, CNN_OP_POOL, CNN_OP_ACT, CNN_OP_DROPOUT, CNN_OP_LOSS};
+    for (size_t i = 0; i < sizeof taken / sizeof taken[0]; i++)
+        if (op == taken[i]) return true;
+    return false;
+}
+
 static cnn_status fused_supports(cnn_context *context, const cnn_trainer_request *r, cnn_error *err)
 {
     const cnn_net *net = r->net;
@@ -39,9 +47,9 @@ static cnn_status fused_supports(cnn_context *context, const cnn_trainer_request
         const cnn_layer *layer = &net->layers[l];
         const cnn_op op = layer->problem.op;
         const bool last = l == net->n_layers - 1;
-        if (op != CNN_OP_CONV && op != CNN_OP_FC && op != CNN_OP_POOL && op != CNN_OP_ACT && op != CNN_OP_LOSS)
+        if (!is_taken(op))
             return CNN_FAIL(err, CNN_UNSUPPORTED,
-                            "cpu:fused trains conv, fc, pooling and activations; layer %s of network %s is %s",
+                            "cpu:fused trains conv, fc, pooling, activations and dropout; layer %s of network %s is %s",
                             layer->name, net->name, cnn_op_name(op));
         if ((op == CNN_OP_LOSS) != last || layer->inputs[0] != (l > 0 ? net->layers[l - 1].output : 0))
             return CNN_FAIL(err, CNN_UNSUPPORTED,
@@ -125,6 +133,7 @@ static cnn_status fused_open(cnn_context *context, const cnn_trainer_request *r,
     t->loss_sum = r->loss_sum;
     t->correct = r->correct;
     t->ranks = r->ranks > 1 ? r->ranks : 1;
+    t->rank = r->rank;
     t->sum = r->sum;
     t->sum_user = r->sum_user;
     t->profiled = r->profile;

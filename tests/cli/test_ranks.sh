@@ -115,7 +115,7 @@ close_to "a checkpoint of two ranks on four" "$tmp/whole" "$tmp/parts" 1e-5
 
 # ---- A trainer of an implementation's own, whose steps add up over ranks themselves.
 one_by_one=("${common[@]}")
-printf 'input 1 8 8\nconv 4 kernel=3 stride=2 pad=1\nrelu\nfc 10\nsoftmax_cross_entropy\n' >"$tmp/chain.net"
+printf 'input 1 8 8\nconv 4 kernel=3 stride=2 pad=1\nrelu\ndropout 0.25\nfc 10\nsoftmax_cross_entropy\n' >"$tmp/chain.net"
 common=("${common[@]/small.net/chain.net}")
 for number in 0 1 2 4; do curve fused$number $number --impl cpu:fused --shift 1; done
 for number in 2 4; do close_to "cpu:fused, $number ranks" "$tmp/fused0.losses" "$tmp/fused$number.losses" 1e-5; done

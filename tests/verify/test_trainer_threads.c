@@ -6,7 +6,7 @@
 
 static const char net[] =
     "input 1 8 8\nconv 20 kernel=3 stride=2 pad=1\nleaky_relu 0.1\nconv 6 kernel=2 groups=2\ntanh\n"
-    "max_pool kernel=2 stride=1\nfc 10\nsoftmax_cross_entropy\n";
+    "max_pool kernel=2 stride=1\ndropout 0.2\nfc 10\nsoftmax_cross_entropy\n";
 
 typedef struct outcome {
     float params[4096];
