@@ -25,7 +25,9 @@ static cnn_status forward_make(fused_conv *v, int lanes, cnn_error *err)
         .size = c->ow, .taps = c->kw, .source = c->iw, .of_at = c->sw, .of_tap = c->dw + 1, .first = -c->pw, .by = 1};
     fused_gather *g = &v->forward;
     groups_of(g, v, c->ic / c->g, c->oc / c->g, lanes);
-    const cnn_status status = fused_gather_make(g, &y, &x, c->iw, fused_padded(c->ic), fused_padded(c->oc), err);
+    const int64_t in_c = fused_padded(c->ic), out_c = fused_padded(c->oc);
+    cnn_status status = fused_gather_make(g, &y, &x, c->iw, in_c, out_c, err);
+    if (status == CNN_OK) status = fused_lines_make(g, &y, &x, c->iw, in_c, out_c, lanes, err);
     fused_axis_free(&y);
     fused_axis_free(&x);
     return status;
@@ -40,7 +42,9 @@ static cnn_status backward_make(fused_conv *v, int lanes, cnn_error *err)
         .size = c->iw, .taps = c->kw, .source = c->ow, .of_at = 1, .of_tap = -c->dw - 1, .first = c->pw, .by = c->sw};
     fused_gather *g = &v->backward;
     groups_of(g, v, c->oc / c->g, c->ic / c->g, lanes);
-    const cnn_status status = fused_gather_make(g, &y, &x, c->ow, fused_padded(c->oc), fused_padded(c->ic), err);
+    const int64_t in_c = fused_padded(c->oc), out_c = fused_padded(c->ic);
+    cnn_status status = fused_gather_make(g, &y, &x, c->ow, in_c, out_c, err);
+    if (status == CNN_OK) status = fused_lines_make(g, &y, &x, c->ow, in_c, out_c, lanes, err);
     fused_axis_free(&y);
     fused_axis_free(&x);
     return status;
@@ -69,7 +73,7 @@ void fused_conv_pack(const fused_conv *v, int lanes, float *plain, float *packed
 cnn_status fused_conv_make(fused_conv *v, const cnn_conv_desc *plain, bool widened, const fused_kernels *kern,
                            cnn_error *err)
 {
-    enum { L1_BYTES = 32 << 10, NEAR_BYTES = 80 << 10, L2_BYTES = 256 << 10 };
+    enum { L1_BYTES = 32 << 10, NEAR_BYTES = 64 << 10, L2_BYTES = 256 << 10 };
     const int lanes = kern->lanes;
     v->plain = v->c = *plain;
     v->widened = widened;
@@ -102,6 +106,8 @@ void fused_conv_free(fused_conv *v)
     for (int i = 0; i < 2; i++) {
         free(both[i]->classes);
         free(both[i]->taps);
+        free(both[i]->lines);
+        free(both[i]->pairs);
         free(both[i]->rows.in);
         free(both[i]->rows.out);
     }
