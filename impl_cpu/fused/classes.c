@@ -5,8 +5,7 @@
 
 /* ---- Rows (or columns) of a result, in classes: those of a class meet the source with the same taps. */
 
-/* Where it meets the source; -1: nowhere. */
-static int64_t source_of(const fused_axis *a, int64_t at, int64_t tap)
+int64_t fused_source_of(const fused_axis *a, int64_t at, int64_t tap)
 {
     const int64_t from = at * a->of_at + tap * a->of_tap + a->first;
     return from >= 0 && from % a->by == 0 && from / a->by < a->source ? from / a->by : -1;
@@ -15,7 +14,7 @@ static int64_t source_of(const fused_axis *a, int64_t at, int64_t tap)
 static bool same_taps(const fused_axis *a, int64_t p, int64_t q)
 {
     for (int64_t t = 0; t < a->taps; t++)
-        if ((source_of(a, p, t) < 0) != (source_of(a, q, t) < 0)) return false;
+        if ((fused_source_of(a, p, t) < 0) != (fused_source_of(a, q, t) < 0)) return false;
     return true;
 }
 
@@ -47,14 +46,14 @@ static int64_t count_taps(const fused_axis *a)
 {
     int64_t count = 0;
     for (int64_t c = 0; c < a->n_classes; c++)
-        for (int64_t t = 0; t < a->taps; t++) count += source_of(a, a->one[c], t) >= 0;
+        for (int64_t t = 0; t < a->taps; t++) count += fused_source_of(a, a->one[c], t) >= 0;
     return count;
 }
 
 static int64_t first_source(const fused_axis *a, int64_t at)
 {
     for (int64_t t = 0; t < a->taps; t++)
-        if (source_of(a, at, t) >= 0) return source_of(a, at, t);
+        if (fused_source_of(a, at, t) >= 0) return fused_source_of(a, at, t);
     return 0;
 }
 
@@ -66,11 +65,13 @@ static void list_taps(fused_gather *g, const fused_axis *y, const fused_axis *x,
     const int64_t row0 = first_source(y, row), col0 = first_source(x, col);
     for (int64_t i = 0; i < y->taps; i++)
         for (int64_t j = 0; j < x->taps; j++) {
-            const int64_t h = source_of(y, row, i), w = source_of(x, col, j);
+            const int64_t h = fused_source_of(y, row, i), w = fused_source_of(x, col, j);
             if (h < 0 || w < 0) continue;
             g->taps[c->first_tap + c->taps++] =
-                (fused_tap){((h - row0) * in_w + w - col0) * in_c, (i * x->taps + j) * g->m.elems};
+                (fused_tap){((h - row0) * in_w + w - col0) * in_c, (i * x->taps + j) * g->m.elems, 0};
         }
+    for (fused_tap *t = g->taps + c->first_tap; t + 1 < g->taps + c->first_tap + c->taps; t++)
+        t->step = t[1].in - t->in;
 }
 
 static void list_rows(fused_gather *g, const fused_axis *y, const fused_axis *x, int64_t in_w, int64_t in_c,

@@ -25,7 +25,9 @@ static cnn_status forward_make(fused_conv *v, int lanes, cnn_error *err)
         .size = c->ow, .taps = c->kw, .source = c->iw, .of_at = c->sw, .of_tap = c->dw + 1, .first = -c->pw, .by = 1};
     fused_gather *g = &v->forward;
     groups_of(g, v, c->ic / c->g, c->oc / c->g, lanes);
-    const cnn_status status = fused_gather_make(g, &y, &x, c->iw, fused_padded(c->ic), fused_padded(c->oc), err);
+    const int64_t in_c = fused_padded(c->ic), out_c = fused_padded(c->oc);
+    cnn_status status = fused_gather_make(g, &y, &x, c->iw, in_c, out_c, err);
+    if (status == CNN_OK) status = fused_lines_make(g, &y, &x, c->iw, in_c, out_c, lanes, err);
     fused_axis_free(&y);
     fused_axis_free(&x);
     return status;
@@ -40,7 +42,9 @@ static cnn_status backward_make(fused_conv *v, int lanes, cnn_error *err)
         .size = c->iw, .taps = c->kw, .source = c->ow, .of_at = 1, .of_tap = -c->dw - 1, .first = c->pw, .by = c->sw};
     fused_gather *g = &v->backward;
     groups_of(g, v, c->oc / c->g, c->ic / c->g, lanes);
-    const cnn_status status = fused_gather_make(g, &y, &x, c->ow, fused_padded(c->oc), fused_padded(c->ic), err);
+    const int64_t in_c = fused_padded(c->oc), out_c = fused_padded(c->ic);
+    cnn_status status = fused_gather_make(g, &y, &x, c->ow, in_c, out_c, err);
+    if (status == CNN_OK) status = fused_lines_make(g, &y, &x, c->ow, in_c, out_c, lanes, err);
     fused_axis_free(&y);
     fused_axis_free(&x);
     return status;
@@ -48,20 +52,32 @@ static cnn_status backward_make(fused_conv *v, int lanes, cnn_error *err)
 
 /* ---- Weights. */
 
+/* The weights of output channel o from input channel c of its group: loops, for divisions would take longest. */
+static void pack_taps(const fused_conv *v, int lanes, int64_t o, int64_t c, float *plain, float *packed, bool back)
+{
+    const cnn_conv_desc *p = &v->plain;
+    const fused_matrix *m = &v->forward.m;
+    const int64_t ocg = p->oc / p->g, icg = p->ic / p->g, taps = p->kh * p->kw;
+    float *const of_column = packed + (v->each ? o : o / ocg * v->forward.w_group);
+    const int64_t column = v->each ? 0 : o % ocg;
+    for (int64_t h = 0; h < p->kh; h++)
+        for (int64_t w = 0; w < p->kw; w++) {
+            const int64_t at = h * p->kw + w, tap = v->widened ? h : at, k = v->widened ? w * icg + c : c;
+            float *number = of_column + tap * m->elems + (v->each ? 0 : fused_matrix_at(m, k, column, lanes));
+            float *weight = &plain[p->flip ? taps - 1 - at : at];
+            if (back)
+                *weight = *number;
+            else
+                *number = *weight;
+        }
+}
+
 void fused_conv_pack(const fused_conv *v, int lanes, float *plain, float *packed, bool back)
 {
     const cnn_conv_desc *p = &v->plain;
-    const int64_t icg = p->ic / p->g, ocg = p->oc / p->g, taps = p->kh * p->kw;
-    for (int64_t i = 0; i < p->oc * icg * taps; i++) {
-        const int64_t o = i / taps / icg, c = i / taps % icg, at = p->flip ? taps - 1 - i % taps : i % taps;
-        const int64_t tap = v->widened ? at / p->kw : at, k = v->widened ? at % p->kw * icg + c : c;
-        float *number = &packed[tap * v->forward.m.elems];
-        number += v->each ? o : o / ocg * v->forward.w_group + fused_matrix_at(&v->forward.m, k, o % ocg, lanes);
-        if (back)
-            plain[i] = *number;
-        else
-            *number = plain[i];
-    }
+    const int64_t icg = p->ic / p->g, taps = p->kh * p->kw;
+    for (int64_t o = 0; o < p->oc; o++)
+        for (int64_t c = 0; c < icg; c++) pack_taps(v, lanes, o, c, plain + (o * icg + c) * taps, packed, back);
 }
 
 /* ---- Making and freeing. */
@@ -69,7 +85,7 @@ void fused_conv_pack(const fused_conv *v, int lanes, float *plain, float *packed
 cnn_status fused_conv_make(fused_conv *v, const cnn_conv_desc *plain, bool widened, const fused_kernels *kern,
                            cnn_error *err)
 {
-    enum { L1_BYTES = 32 << 10, NEAR_BYTES = 80 << 10, L2_BYTES = 256 << 10 };
+    enum { L1_BYTES = 32 << 10, NEAR_BYTES = 64 << 10, L2_BYTES = 256 << 10 };
     const int lanes = kern->lanes;
     v->plain = v->c = *plain;
     v->widened = widened;
@@ -102,6 +118,8 @@ void fused_conv_free(fused_conv *v)
     for (int i = 0; i < 2; i++) {
         free(both[i]->classes);
         free(both[i]->taps);
+        free(both[i]->lines);
+        free(both[i]->pairs);
         free(both[i]->rows.in);
         free(both[i]->rows.out);
     }

@@ -11,7 +11,7 @@
  *   layers.c       what follows from the network: which activation is done in a neighbour, the images' order
  *   conv.c         what follows from a convolution: its geometry, the order of its weights
  *   order.c        numbers in another order
- *   classes.c      which pixels have the same taps; outer.c: which meet in the weight gradient
+ *   classes.c      which pixels have the same taps; lines.c: those of lines; outer.c: which meet in the weight gradient
  *   sums.c         which worker takes which images, and in what order gradients are added: the same for any threads
  *   step.c         a worker's part of a call: steps, hand-overs, update; adam.c: the update by kernels of its own
  *   images.c       images on their way from the data set; drop.c: dropout
@@ -54,6 +54,11 @@ typedef struct fused_axis {
 cnn_status fused_gather_make(fused_gather *g, fused_axis *y, fused_axis *x, int64_t in_w, int64_t in_c, int64_t out_c,
                              cnn_error *err);
 void fused_axis_free(fused_axis *axis);
+/* Where tap `tap` of position `at` meets the source; -1: nowhere. */
+int64_t fused_source_of(const fused_axis *axis, int64_t at, int64_t tap);
+/* lines.c: g's lines, if it has any. */
+cnn_status fused_lines_make(fused_gather *g, const fused_axis *y, const fused_axis *x, int64_t in_w, int64_t in_c,
+                            int64_t out_c, int lanes, cnn_error *err);
 /* outer.c */
 cnn_status fused_outer_make(fused_conv *conv, cnn_error *err);
 cnn_status fused_strips_make(fused_conv *conv, int lanes, cnn_error *err);

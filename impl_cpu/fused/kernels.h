@@ -21,9 +21,9 @@ typedef struct fused_matrix {
     int64_t elems;            /* of a tap */
 } fused_matrix;
 
-/* A tap, as offsets into a row's source and into the weights. */
+/* A tap, as offsets into a row's source and into the weights; `step`: from its source to that of the next tap. */
 typedef struct fused_tap {
-    int64_t in, w;
+    int64_t in, w, step;
 } fused_tap;
 
 /* Rows: offsets of their sources, where their first taps lie, and of their results, in an image. */
@@ -37,6 +37,28 @@ typedef struct fused_class {
     int64_t first_tap, taps, first_row, rows, images;
 } fused_class;
 
+/* Where a row of an image is eight results long, or its taps do not shift, it is computed as lines of eight (lines.c):
+ * sources s = 0..7 are `in_step` numbers apart, and source s belongs to result s + shift. Two taps of the same sources
+ * are a pair, so that what is loaded serves two products. in, w, w2: offsets into the image and the weights; of a tap
+ * alone w2 is w. `kind`: FUSED_LINE_KINDS. */
+typedef struct fused_pair {
+    int64_t in, w, w2;
+    int kind;
+} fused_pair;
+
+/* Results out, out + out_step, ...; their pairs are [first, first + pairs) of the list. */
+typedef struct fused_line {
+    int64_t out, first, pairs;
+} fused_line;
+
+/* X(kind, shift, shift of the second tap): of each pair the larger one comes first; NONE: a tap alone. */
+enum { FUSED_NONE = 99 };
+#define FUSED_LINE_ALONE(X)                                                                                            \
+    X(0, 0, FUSED_NONE) X(1, 1, FUSED_NONE) X(2, 2, FUSED_NONE) X(3, -1, FUSED_NONE) X(4, -2, FUSED_NONE)
+#define FUSED_LINE_PAIRS(X)                                                                                            \
+    X(5, 2, 1) X(6, 1, 0) X(7, 0, -1) X(8, -1, -2) X(9, 2, 0) X(10, 1, -1) X(11, 0, -2) X(12, 2, -1) X(13, 1, -2)
+#define FUSED_LINE_KINDS(X) FUSED_LINE_ALONE(X) FUSED_LINE_PAIRS(X)
+
 /* The forward pass of a convolution, or its data gradient. Rows of all images of a class share the weights, so a tile
  * of them is full wherever the padding cuts taps off. */
 typedef struct fused_gather {
@@ -48,6 +70,9 @@ typedef struct fused_gather {
     fused_class *classes;
     fused_tap *taps;
     fused_rows rows;
+    int64_t n_lines, in_step, out_step; /* no lines: by classes */
+    fused_line *lines;
+    fused_pair *pairs;
 } fused_gather;
 
 /* What becomes of a sum s before it is stored: f(s), or s * f'(y), y being what stands in its place so far. */

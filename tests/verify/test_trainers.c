@@ -25,6 +25,11 @@ static const struct {
                           "conv 10 kernel=2 groups=2\nrelu\navg_pool kernel=2\nfc 10\nsoftmax_cross_entropy\n"},
     {"images of two channels", "input 2 8 8\nconv 20 kernel=4x3 stride=2 dilation=1x2 pad=3x2\nleaky_relu 0.1\n"
                                "conv 4 kernel=3\nrelu\nfc 10\nsoftmax_cross_entropy\n"},
+    {"lines of eight", "input 1 3 8\nconv 20 kernel=3 pad=1\nleaky_relu\nconv 20 kernel=1x5 pad=0x2\nclipped_relu 2\n"
+                       "global_avg_pool\nfc 10\nsoftmax_cross_entropy\n"},
+    {"lines of eight, strides, dilation", "input 2 4 16\nconv 20 kernel=1x3 pad=0x1\nrelu\nconv 20 kernel=2x4 stride=2 "
+                                          "pad=0x1\nleaky_relu\nconv 20 kernel=2x3 dilation=1x2 pad=0x2\nrelu\nfc 10\n"
+                                          "softmax_cross_entropy\n"},
     {"dropout behind pooling, activations, fc", "input 1 8 8\nconv 20 kernel=3 pad=1\nrelu\nmax_pool kernel=2\n"
                                                 "dropout 0.2\nconv 6 kernel=2\ntanh\ndropout 0.5\nfc 37\ndropout 0\n"
                                                 "clipped_relu 2\nfc 10\nsoftmax_cross_entropy\n"},
