@@ -14,6 +14,12 @@ static const cnn_pool_desc pool_shapes[] = {
     {.mb = 8, .ic = 40, .ih = 17, .iw = 13, .oh = 9, .ow = 7, .kh = 3, .kw = 3, .sh = 2, .sw = 2, .ph = 1, .pw = 1},
     {.mb = 6, .ic = 70, .ih = 5, .iw = 7, .oh = 3, .ow = 4, .kh = 3, .kw = 3, .sh = 2, .sw = 2, .ph = 1, .pw = 1},
     {.mb = 1, .ic = 1, .ih = 1, .iw = 9, .oh = 1, .ow = 4, .kh = 1, .kw = 3, .sh = 1, .sw = 2},
+    {.mb = 1, .ic = 20, .ih = 9, .iw = 40, .oh = 7, .ow = 20, .kh = 3, .kw = 3, .sh = 1, .sw = 2, .pw = 1, .dw = 1},
+    {.mb = 2, .ic = 3, .ih = 28, .iw = 35, .oh = 14, .ow = 12, .kh = 3, .kw = 5, .sh = 2, .sw = 3, .ph = 1, .pw = 2},
+    {.mb = 1, .ic = 6, .ih = 13, .iw = 33, .oh = 13, .ow = 33, .kh = 6, .kw = 2, .sh = 1, .sw = 1, .ph = 2, .pw = 1},
+    /* rows of more columns than there is room for; and as many as there is */
+    {.mb = 1, .ic = 2, .ih = 3, .iw = 1100, .oh = 2, .ow = 549, .kh = 2, .kw = 4, .sh = 1, .sw = 2, .pw = 0},
+    {.mb = 1, .ic = 1, .ih = 2, .iw = 1022, .oh = 2, .ow = 1022, .kh = 1, .kw = 3, .sh = 1, .sw = 1, .pw = 1},
 };
 enum { POOL_SHAPES = sizeof pool_shapes / sizeof *pool_shapes };
 
@@ -205,6 +211,34 @@ static void max_pool_of_special_channels(void **state)
     }
 }
 
+/* A NaN or an infinity in one row of an image: all outputs are what they are by the definition, those of NaNs NaNs. */
+static void max_pool_of_a_special_row(void **state)
+{
+    EACH_TYPE(dtype, layout)
+    EACH_CONTEXT(v)
+    for (int64_t stride = 1; stride <= 3; stride++) {
+        cnn_pool_desc d = {.t = type_of(dtype, layout), .kind = CNN_POOL_MAX, .mb = 1, .ic = 2, .ih = 31, .iw = 31};
+        d.kh = d.kw = 3, d.ph = d.pw = 1, d.sh = d.sw = stride, d.oh = d.ow = 30 / stride + 1;
+        vec x = vec_integers(dtype, 2 * 31 * 31, 3, -9, 9), y = vec_new(dtype, 2 * d.oh * d.ow);
+        vec_set(&x, cnn_offset(layout, 2, 31, 31, 0, 1, 13, 30), NAN);
+        vec_set(&x, cnn_offset(layout, 2, 31, 31, 0, 1, 20, 0), INFINITY);
+        vec_set(&x, cnn_offset(layout, 2, 31, 31, 0, 0, 30, 30), -INFINITY);
+        const cnn_plan plan = pool_plan(&d);
+        cnn_error err;
+        cpu_pool_fwd(CONTEXT(v), &plan, &(cnn_map_fwd_args){.x = x.data, .y = y.data}, &err);
+        for (int64_t i = 0; i < y.count; i++) {
+            const int64_t c = i / (d.oh * d.ow), p = i / d.ow % d.oh, q = i % d.ow;
+            const double got = vec_get(&y, cnn_offset(layout, 2, d.oh, d.ow, 0, c, p, q));
+            const int64_t top = p * stride - 1, left = q * stride - 1;
+            if (c == 1 && top <= 13 && top + 3 > 13 && left + 3 > 30)
+                assert_true(isnan(got));
+            else
+                assert_true(got == look(&d, &x, 0, c, p, q).max);
+        }
+        vec_free(&x), vec_free(&y);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -212,6 +246,7 @@ int main(void)
         cmocka_unit_test(max_pool_of_padding_and_infinity),
         cmocka_unit_test(max_pool_of_nan),
         cmocka_unit_test(max_pool_of_special_channels),
+        cmocka_unit_test(max_pool_of_a_special_row),
     };
     return cmocka_run_group_tests(tests, open_contexts, close_contexts);
 }
