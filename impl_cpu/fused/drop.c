@@ -5,8 +5,8 @@
 #include <math.h>
 #include <string.h>
 
-/* What the drawing multiplies an element's position and the step by, before it mixes the bits. */
-static const uint64_t by_index = UINT64_C(0x9E3779B97F4A7C15), by_step = UINT64_C(0xD1342543DE82EF95);
+/* By how much what is drawn from changes over so many elements, modulo 2^64. */
+static uint64_t over(int64_t elements) { return cnn_dropout_seed_from(0, elements); }
 
 /* Numbers of 53 bits below this are less than the rate in units of 2^-53: a power of two, so nothing is rounded. */
 static int64_t least_kept(double rate) { return (int64_t)ceil(rate * 9007199254740992.0); }
@@ -23,11 +23,12 @@ void fused_drop_run(const cnn_trainer *t, const fused_worker *w, const fused_lay
         memcpy(y, x, (size_t)(n * elems) * sizeof *y);
         return;
     }
-    const uint64_t index = (uint64_t)(draw->image * d->ic * pixels);
-    const fused_drop run = {.first = d->seed + by_index * ((uint64_t)draw->step * by_step + index + 1),
-                            .image = by_index * (uint64_t)(d->ic * pixels),
-                            .pixel = by_index * (uint64_t)(planes ? 1 : d->ic),
-                            .channel = by_index * (uint64_t)(planes ? pixels : 1),
+    const int64_t index = draw->image * d->ic * pixels + 1;
+    const uint64_t step = (uint64_t)draw->step * UINT64_C(0xD1342543DE82EF95); /* in elements, as cnn_dropout_keep() */
+    const fused_drop run = {.first = d->seed + over((int64_t)(step + (uint64_t)index)),
+                            .image = over(d->ic * pixels),
+                            .pixel = over(planes ? 1 : d->ic),
+                            .channel = over(planes ? pixels : 1),
                             .least = least_kept(d->rate),
                             .scale = (float)(1 / (1 - d->rate)),
                             .images = n,
