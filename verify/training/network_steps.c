@@ -79,11 +79,10 @@ static bool draw_part(dataset_part *part, int64_t count, int64_t pixels, int64_t
     return true;
 }
 
-/* The last batch is smaller, where it can be. */
+/* The last batch is smaller, where there are several. */
 static int64_t images_of(const cnn_net *net, int64_t batches)
 {
-    const int64_t all = batches * net->batch;
-    return all > 1 ? all - 1 : 1;
+    return batches * net->batch - (batches > 1 && net->batch > 1);
 }
 
 static cnn_status draw_data(steps *s, cnn_error *err)
