@@ -25,7 +25,7 @@ static void conv_data(const cnn_trainer *t, const fused_worker *w, const fused_l
 {
     const fused_conv *v = &layer->conv;
     const fused_gather_run run = {.in = w->grad[layer->out],
-                                  .w = w->turned + v->turned,
+                                  .w = (layer->late ? t->turned : w->turned) + v->turned,
                                   .out = w->grad[layer->in],
                                   .in_image = t->elems[layer->out],
                                   .out_image = t->elems[layer->in],
@@ -33,6 +33,9 @@ static void conv_data(const cnn_trainer *t, const fused_worker *w, const fused_l
                                   .end = layer->slope != NULL ? FUSED_SLOPE : FUSED_PLAIN,
                                   .act = layer->slope != NULL ? layer->slope->kind : CNN_ACT_IDENTITY,
                                   .alpha = layer->slope != NULL ? (float)layer->slope->alpha : 0};
+    /* The slope is that of what stands in the gradient's place. */
+    if (layer->slope != NULL && !t->shares[layer->in])
+        memcpy(run.out, w->value[layer->in], (size_t)(n * run.out_image) * sizeof(float));
     t->kern->gather(&v->backward, &run);
 }
 
@@ -42,7 +45,7 @@ static void conv_weights(const cnn_trainer *t, const fused_worker *w, const fuse
 {
     const fused_conv *v = &layer->conv;
     const int64_t parts = cpu_ceil_div(b - a, v->at_once), x = t->elems[layer->in], dy = t->elems[layer->out];
-    float *slot = t->slots + leaf->slot * t->packed_elems;
+    float *slot = t->slots + leaf->slot * t->early_elems;
     for (int64_t i = 0; i < parts; i++) {
         const int64_t first = a + (b - a) * i / parts, end = a + (b - a) * (i + 1) / parts;
         const bool last = i == parts - 1, together = v->outer.whole;
@@ -66,7 +69,7 @@ static void conv_weights(const cnn_trainer *t, const fused_worker *w, const fuse
                                      .image = dy,
                                      .images = run.images,
                                      .add = run.add};
-        t->kern->outer(&v->outer, &run);
+        if (!layer->late) t->kern->outer(&v->outer, &run);
         if (v->b >= 0 && !together) t->kern->bias(&bias);
     }
 }
@@ -147,7 +150,7 @@ void fused_turn(const cnn_trainer *t, fused_worker *w)
     for (int l = t->first + 1; l < t->net->n_layers; l++) {
         const fused_conv *v = &t->layers[l].conv;
         const int64_t from = v->forward.m.elems, to = v->backward.m.elems;
-        if (t->layers[l].op != CNN_OP_CONV) continue;
+        if (t->layers[l].op != CNN_OP_CONV || t->layers[l].late) continue;
         for (int64_t tap = 0; tap < v->turned_elems / to; tap++)
             t->kern->order(&v->turn, t->params + v->packed_w + tap * from, w->turned + v->turned + tap * to);
     }

@@ -8,7 +8,9 @@ static void groups_of(fused_gather *g, const fused_conv *v, int64_t k, int64_t c
 {
     const bool grouped = v->c.g > 1;
     g->each = v->each;
-    g->m = v->each ? fused_matrix_each(v->c.g, lanes) : fused_matrix_of(k, columns, grouped, lanes);
+    g->m = v->each   ? fused_matrix_each(v->c.g, lanes)
+           : v->flat ? fused_matrix_flat(k, columns, lanes)
+                     : fused_matrix_of(k, columns, grouped, lanes);
     g->groups = v->each ? 1 : v->c.g;
     g->columns = v->each ? fused_padded(v->c.g) : grouped ? columns : fused_padded(columns);
     g->in_group = k;
@@ -62,8 +64,10 @@ static void pack_taps(const fused_conv *v, int lanes, int64_t o, int64_t c, floa
     const int64_t column = v->each ? 0 : o % ocg;
     for (int64_t h = 0; h < p->kh; h++)
         for (int64_t w = 0; w < p->kw; w++) {
-            const int64_t at = h * p->kw + w, tap = v->widened ? h : at, k = v->widened ? w * icg + c : c;
-            float *number = of_column + tap * m->elems + (v->each ? 0 : fused_matrix_at(m, k, column, lanes));
+            const int64_t at = h * p->kw + w, k = v->widened ? w * icg + c : c;
+            const int64_t tap = v->widened ? h : at, term = v->flat ? tap * v->tap_terms + k : k;
+            float *number =
+                of_column + (v->flat ? 0 : tap * m->elems) + (v->each ? 0 : fused_matrix_at(m, term, column, lanes));
             float *weight = &plain[p->flip ? taps - 1 - at : at];
             if (back)
                 *weight = *number;
@@ -82,6 +86,23 @@ void fused_conv_pack(const fused_conv *v, int lanes, float *plain, float *packed
 
 /* ---- Making and freeing. */
 
+/* A kernel as large as the image, as FC's: its taps are one, whose terms are all numbers of the image. */
+static bool is_flat(const cnn_conv_desc *c)
+{
+    return c->g == 1 && c->oh == 1 && c->ow == 1 && c->kh == c->ih && c->kw == c->iw && c->ph == 0 && c->pw == 0 &&
+           (c->kh == 1 || c->dh == 0) && (c->kw == 1 || c->dw == 0);
+}
+
+static void flatten(fused_conv *v)
+{
+    cnn_conv_desc *c = &v->c;
+    v->flat = true;
+    v->tap_terms = fused_padded(c->ic);
+    c->ic = c->ih * c->iw * v->tap_terms;
+    c->ih = c->iw = c->kh = c->kw = c->sh = c->sw = 1;
+    c->dh = c->dw = c->ph_r = c->pw_r = 0;
+}
+
 cnn_status fused_conv_make(fused_conv *v, const cnn_conv_desc *plain, bool widened, const fused_kernels *kern,
                            cnn_error *err)
 {
@@ -96,11 +117,11 @@ cnn_status fused_conv_make(fused_conv *v, const cnn_conv_desc *plain, bool widen
         v->c.kw = v->c.sw = 1;
         v->c.pw = v->c.pw_r = v->c.dw = 0;
     }
+    if (is_flat(&v->c)) flatten(v);
     cnn_status status = forward_make(v, lanes, err);
     if (status == CNN_OK) status = backward_make(v, lanes, err);
     if (status == CNN_OK) status = fused_outer_make(v, err);
     if (status == CNN_OK) status = fused_strips_make(v, lanes, err);
-    if (status == CNN_OK) status = fused_turn_make(v, lanes, err);
     const cnn_conv_desc *c = &v->c;
     const int64_t image = 4 * (c->ih * c->iw * fused_padded(c->ic) + c->oh * c->ow * fused_padded(c->oc));
     /* Read again for each tap: from the first-level cache where it is in several parts, else little more than that, for

@@ -14,6 +14,7 @@
  *   classes.c      which pixels have the same taps; lines.c: those of lines; outer.c: which meet in the weight gradient
  *   sums.c         which worker takes which images, and in what order gradients are added: the same for any threads
  *   step.c         a worker's part of a call: steps, hand-overs, update; adam.c: the update by kernels of its own
+ *   late.c         weight gradients of the whole batch at once, where weights outweigh values
  *   images.c       images on their way from the data set; drop.c: dropout
  *   chunk.c        a chunk of images: forward, loss, backward
  *   memory.c       all of it; laps.c: where the time goes
@@ -32,12 +33,14 @@ typedef struct fused_conv {
     /* What is computed: plain, or, of images with few channels, a kernel of one column whose channels are the columns
      * of `plain`: an image is then gathered as [row][output column][kernel column][channel]. */
     cnn_conv_desc c;
-    bool widened, each;           /* each: as many groups as channels in and out */
+    bool widened, each; /* each: as many groups as channels in and out */
+    bool flat;          /* a kernel as large as the image: c has one tap, of tap_terms for each of the kernel */
+    int64_t tap_terms;
     fused_matrix back;            /* of the turned weights; forward.m is that of the weights */
     int64_t w, b;                 /* where they stand among the network's parameters; b -1: none */
     int64_t packed_w, packed_b;   /* and among the packed ones */
-    int64_t elems;                /* packed weights */
-    int64_t turned, turned_elems; /* the worker's weights with terms and columns exchanged */
+    int64_t elems, placed;        /* packed weights; the same, rounded up */
+    int64_t turned, turned_elems; /* weights with terms and columns exchanged: the worker's, or, late, the trainer's */
     fused_gather forward, backward;
     fused_outer outer;
     fused_order turn; /* of a tap, from packed weights to turned ones */
@@ -82,6 +85,7 @@ typedef struct fused_layer {
     /* ACT in place: done in the forward pass of the layer before, and its slope in the data gradient of the one behind.
      */
     bool inside, slope_inside;
+    bool late; /* late.c */
     fused_conv conv;
     const cnn_act_desc *f, *slope; /* CONV: what it does of those; NULL: nothing */
 } fused_layer;
@@ -99,7 +103,9 @@ typedef struct fused_plan {
     fused_leaf *leaf; /* leaves + 1 */
 } fused_plan;
 
-enum { FUSED_SUM_DEPTH = 5, FUSED_UNIT = 2048, FUSED_LINE = 64 };
+/* PIECE: of numbers that are late, and CUT: where workers' shares of them may begin. Both are squares of weights by two
+ * vectors of columns, of any instruction set, and a piece of AVX-512 is blocks of twelve terms. */
+enum { FUSED_SUM_DEPTH = 5, FUSED_UNIT = 2048, FUSED_PIECE = 1536, FUSED_CUT = 512, FUSED_LINE = 64 };
 
 typedef struct fused_flag {
     _Alignas(FUSED_LINE) atomic_uint generation;
@@ -162,15 +168,17 @@ struct cnn_trainer {
     int64_t spread_elems, *elems; /* of an image: value 0, and each value */
     bool *shares;                 /* a value whose gradient takes its place */
     int64_t packed_elems;         /* parameters in the order of the kernels */
-    bool masked;          /* numbers without a parameter may get a gradient: `mask`, all ones where there is one */
-    int64_t turned_elems; /* of all layers */
-    int64_t chunk;        /* images, at most */
+    int64_t early_elems;          /* those of them that leaves have gradients of; weights that are late come behind */
+    bool masked; /* numbers without a parameter may get a gradient: `mask`, all ones where there is one */
+    int64_t turned_elems, late_turned_elems; /* of all layers */
+    int64_t chunk;                           /* images, at most */
     fused_plan plan;
     int workers_n, spins; /* how long a worker waits for the others before it offers its core */
     fused_worker *workers;
     fused_flag *flags;
     void *memory;
     float *params, *grads, *state[2], *slots;
+    float **kept_value, **kept_grad, *turned; /* of layers that are late: of a batch, and of a chunk of each worker */
     uint32_t *mask;
     fused_part *parts; /* of each leaf, or each chunk of a test */
     int64_t step;
@@ -205,6 +213,24 @@ typedef struct fused_call {
 } fused_call;
 void fused_steps(void *call, int64_t id, int worker); /* step.c: worker `id`'s part of training */
 void fused_test_share(void *call, int64_t id, int worker);
+
+/* late.c: whether a layer's weight gradient is computed when all workers have met. */
+bool fused_is_late(const cnn_trainer *t, const fused_layer *layer);
+/* The worker's values and gradients that are kept become those from this image of the batch on; or, from the batch's
+ * size on, of a place of the worker's own. */
+void fused_late_place(const cnn_trainer *t, fused_worker *w, int64_t image);
+/* Terms [term, term + terms) of one or two vectors of columns: n of the packed numbers, not all of which are weights.
+ */
+typedef struct fused_piece {
+    int layer, vectors;
+    int64_t vector, term, terms, n;
+} fused_piece;
+/* The piece at number `at`, which is a whole number of cuts behind early_elems; no further than `end`. */
+fused_piece fused_piece_at(const cnn_trainer *t, int64_t at, int64_t end);
+/* Its gradient, of a batch of mb images, in sums. */
+const float *fused_late_gradient(const cnn_trainer *t, const fused_piece *p, int64_t mb, float *sums);
+void fused_late_turn(const cnn_trainer *t, const fused_piece *p, int64_t at);
+void fused_late_turn_all(const cnn_trainer *t);
 
 void fused_adam_begin(const cnn_trainer *t, fused_worker *w, int64_t step); /* adam.c: w's numbers of the step */
 

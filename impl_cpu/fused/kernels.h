@@ -13,11 +13,14 @@
 #include "impl_cpu/cpu.h"
 
 enum { FUSED_QUAD = 4, FUSED_MAX_LANES = 16, FUSED_MAX_ROWS = 8, FUSED_MAX_IMAGES = 8 }; /* images: of a chunk */
+enum { FUSED_PANEL = 2 };                                                                /* vectors of columns */
 
 /* The weights of one tap, of one group: `k` terms (a multiple of four) x columns; numbers without a weight are zero.
- * First [k][vectors * lanes], then of the tail [k / TAIL_IN][4][TAIL_IN]. */
+ * First panels of two vectors of columns, the last of which may have one: [panel][high][vectors of the panel * lanes],
+ * so that a tile reads them in order. Then of the tail [k / TAIL_IN][4][TAIL_IN]. */
 typedef struct fused_matrix {
     int64_t k, vectors, tail; /* tail: 0 or 1 */
+    int64_t high;             /* terms that a panel has room for: k, or, where weights are turned by pieces, more */
     int64_t elems;            /* of a tap */
 } fused_matrix;
 
@@ -120,6 +123,15 @@ typedef struct fused_outer_run {
     bool add;
 } fused_outer_run;
 
+/* to[term][vectors * lanes] = the sums over these images of x[term] * dy[column]: of all terms, a multiple of four, and
+ * one or two vectors of columns. Sums of a few images are added up in order, however many terms there are. */
+typedef struct fused_late_run {
+    const float *x, *dy;
+    float *to;
+    int64_t x_image, dy_image, images, terms;
+    int vectors;
+} fused_late_run;
+
 /* to[c] = from[c] + the sum over pixels of all images of dy[c]; from and `add` as above. */
 typedef struct fused_bias_run {
     const float *dy, *from;
@@ -139,7 +151,7 @@ typedef struct fused_places {
 
 /* `lanes` rows of a vector each, from_row apart, become columns: `rows` rows, to_row apart. */
 typedef struct fused_square {
-    int64_t from, to;
+    int64_t from, to, from_row, to_row;
     int rows;
 } fused_square;
 
@@ -148,7 +160,7 @@ typedef struct fused_order {
     int lanes;
     int32_t *index, *base;
     fused_places *places;
-    int64_t n_squares, from_row, to_row;
+    int64_t n_squares;
     fused_square *squares;
 } fused_order;
 
@@ -171,10 +183,12 @@ typedef struct fused_kernels {
     int lanes;
     void (*gather)(const fused_gather *, const fused_gather_run *);
     void (*outer)(const fused_outer *, const fused_outer_run *);
+    void (*late)(const fused_late_run *);
     int64_t (*outer_parts)(const fused_matrix *); /* how often outer() reads the pixels of a tap */
     void (*bias)(const fused_bias_run *);
     void (*add)(float *to, const float *a, const float *b, int64_t count); /* to = a + b */
     void (*order)(const fused_order *, const float *from, float *to);
+    void (*turn)(const fused_square *, const float *from, float *to);
     void (*drop)(const fused_drop *, const float *x, float *y);
     /* One step of `count` parameters, a multiple of FUSED_MAX_LANES. NULL: cpu_optimizer_step() is as good. */
     void (*adam)(const fused_adam *, const float *grad, float *w, float *mean, float *square, int64_t count);
@@ -201,7 +215,18 @@ static inline fused_matrix fused_matrix_of(int64_t k, int64_t columns, bool grou
     const int64_t all = fused_padded(columns), left = all % lanes;
     fused_matrix m = {.k = fused_padded(k), .tail = left == FUSED_QUAD && lanes > FUSED_QUAD && !grouped};
     m.vectors = m.tail ? all / lanes : cpu_ceil_div(all, lanes);
+    m.high = m.k;
     m.elems = m.k * (m.vectors * lanes + m.tail * FUSED_QUAD);
+    return m;
+}
+
+/* Of one tap of a layer whose kernel is as large as the image. No tail, for it has many columns or few weights; whole
+ * squares of weights, for they are turned by pieces. */
+static inline fused_matrix fused_matrix_flat(int64_t k, int64_t columns, int lanes)
+{
+    fused_matrix m = {.k = fused_padded(k), .vectors = cpu_ceil_div(fused_padded(columns), lanes)};
+    m.high = cpu_ceil_div(m.k, lanes) * lanes;
+    m.elems = m.high * m.vectors * lanes;
     return m;
 }
 
@@ -209,14 +234,25 @@ static inline fused_matrix fused_matrix_of(int64_t k, int64_t columns, bool grou
 static inline fused_matrix fused_matrix_each(int64_t channels, int lanes)
 {
     const int64_t vectors = cpu_ceil_div(channels, lanes);
-    return (fused_matrix){.k = 1, .vectors = vectors, .elems = vectors * lanes};
+    return (fused_matrix){.k = 1, .vectors = vectors, .high = 1, .elems = vectors * lanes};
+}
+
+/* Where vector v of columns stands, of the first term; and from a term to the next. */
+static inline int64_t fused_vector_at(const fused_matrix *m, int64_t v, int lanes)
+{
+    return (v - v % FUSED_PANEL) * lanes * m->high + v % FUSED_PANEL * lanes;
+}
+static inline int64_t fused_vector_step(const fused_matrix *m, int64_t v, int lanes)
+{
+    return cpu_min(FUSED_PANEL, m->vectors - (v - v % FUSED_PANEL)) * lanes;
 }
 
 static inline int64_t fused_matrix_at(const fused_matrix *m, int64_t k, int64_t column, int lanes)
 {
     const int64_t whole = m->vectors * lanes, in = lanes / FUSED_QUAD;
-    if (column < whole) return k * whole + column;
-    return m->k * whole + k / in * lanes + (column - whole) * in + k % in;
+    const int64_t v = (uint32_t)column / (uint32_t)lanes;
+    if (column < whole) return fused_vector_at(m, v, lanes) + k * fused_vector_step(m, v, lanes) + (column - v * lanes);
+    return m->high * whole + k / in * lanes + (column - whole) * in + k % in;
 }
 
 #endif

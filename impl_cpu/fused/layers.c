@@ -30,7 +30,7 @@ static void share_places(cnn_trainer *t)
 {
     for (int l = 0; l < t->net->n_layers; l++) {
         const fused_layer *layer = &t->layers[l];
-        if (layer->op == CNN_OP_CONV) t->shares[layer->in] = true;
+        if (layer->op == CNN_OP_CONV && !layer->late) t->shares[layer->in] = true;
     }
     for (int l = 0; l < t->net->n_layers; l++) {
         const fused_layer *layer = &t->layers[l];
@@ -43,7 +43,7 @@ static cnn_status spread_make(cnn_trainer *t, cnn_error *err)
 {
     const cnn_value *x = &t->net->values[0];
     const fused_conv *v = t->layers[0].conv.widened ? &t->layers[0].conv : NULL;
-    const int64_t width = v != NULL ? v->c.iw : x->w, deep = v != NULL ? v->c.ic : x->c;
+    const int64_t width = v != NULL ? v->plain.ow : x->w, deep = v != NULL ? v->plain.ic * v->plain.kw : x->c;
     const int64_t padded = fused_padded(deep);
     t->spread_elems = x->h * width * padded;
     const cnn_status status = fused_order_make(&t->spread, t->spread_elems, t->kern->lanes, err);
@@ -59,35 +59,53 @@ static cnn_status spread_make(cnn_trainer *t, cnn_error *err)
 }
 
 /* Where parameters stand in the order of the kernels: a cache line for each array to begin with. */
-static int64_t place(cnn_trainer *t, int64_t elems)
+static int64_t rounded(int64_t elems, int64_t by) { return cpu_ceil_div(elems, by) * by; }
+
+static int64_t place(int64_t *behind, int64_t elems, int64_t by)
 {
-    const int64_t at = t->packed_elems;
-    t->packed_elems += cpu_ceil_div(elems, FUSED_MAX_LANES) * FUSED_MAX_LANES;
+    const int64_t at = *behind;
+    *behind += rounded(elems, by);
     return at;
 }
 
-static cnn_status conv_of(cnn_trainer *t, int l, int64_t *turned, cnn_error *err)
+static cnn_status conv_of(cnn_trainer *t, int l, cnn_error *err)
 {
     const cnn_layer *from = &t->net->layers[l];
     const cnn_problem *p = &from->problem;
     fused_conv *v = &t->layers[l].conv;
     const cnn_conv_desc c = p->op == CNN_OP_FC ? cnn_fc_as_conv(&p->u.fc) : p->u.conv;
-    const cnn_status status = fused_conv_make(v, &c, widens(t->net, l, &c), t->kern, err);
+    cnn_status status = fused_conv_make(v, &c, widens(t->net, l, &c), t->kern, err);
     if (status != CNN_OK) return status;
+    t->layers[l].late = fused_is_late(t, &t->layers[l]);
     v->w = t->net->params[from->params[0]].offset;
     v->b = c.bias ? t->net->params[from->params[1]].offset : -1;
-    v->packed_w = place(t, v->elems);
-    v->packed_b = c.bias ? place(t, fused_padded(c.oc)) : -1;
-    v->turned = *turned;
-    *turned += cpu_ceil_div(v->turned_elems, FUSED_MAX_LANES) * FUSED_MAX_LANES;
+    v->packed_b = c.bias ? place(&t->packed_elems, fused_padded(c.oc), FUSED_MAX_LANES) : -1;
     if (c.g > 1) t->masked = true;
-    return CNN_OK;
+    if (t->layers[l].late) {
+        v->at_once = FUSED_MAX_IMAGES;
+        return CNN_OK;
+    }
+    v->packed_w = place(&t->packed_elems, v->elems, FUSED_MAX_LANES);
+    v->turned = place(&t->turned_elems, v->turned_elems, FUSED_MAX_LANES);
+    return fused_turn_make(v, t->kern->lanes, err);
+}
+
+/* Weights that are late come behind all others. */
+static void place_late(cnn_trainer *t)
+{
+    t->early_elems = t->packed_elems;
+    for (int l = 0; l < t->net->n_layers; l++) {
+        fused_conv *v = &t->layers[l].conv;
+        if (!t->layers[l].late) continue;
+        v->placed = rounded(v->elems, FUSED_CUT);
+        v->packed_w = place(&t->packed_elems, v->elems, FUSED_CUT);
+        v->turned = place(&t->late_turned_elems, v->turned_elems, FUSED_MAX_LANES);
+    }
 }
 
 cnn_status fused_layers_make(cnn_trainer *t, cnn_error *err)
 {
     const cnn_net *net = t->net;
-    int64_t turned = 0;
     cnn_status status = CNN_OK;
     t->layers = calloc((size_t)net->n_layers, sizeof *t->layers);
     t->elems = calloc((size_t)net->n_values, sizeof *t->elems);
@@ -101,19 +119,19 @@ cnn_status fused_layers_make(cnn_trainer *t, cnn_error *err)
                                      .in = from->inputs[0],
                                      .out = from->output,
                                      .problem = &from->problem};
-        if (is_weighted(from->problem.op)) status = conv_of(t, l, &turned, err);
+        if (is_weighted(from->problem.op)) status = conv_of(t, l, err);
         if (from->problem.op == CNN_OP_ACT && from->problem.u.act.kind == CNN_ACT_SIGMOID) t->masked = true;
     }
     for (int l = 0; l < net->n_layers && status == CNN_OK; l++)
         if (t->layers[l].op == CNN_OP_ACT) take_in(&t->layers[l], &t->layers[l > 0 ? l - 1 : 0], &t->layers[l + 1]);
     if (status == CNN_OK) status = spread_make(t, err);
     if (status != CNN_OK) return status;
+    place_late(t);
     share_places(t);
     for (int v = 0; v < net->n_values; v++)
         t->elems[v] = net->values[v].h * net->values[v].w * fused_padded(net->values[v].c);
     t->elems[0] = t->spread_elems;
     while (t->first < net->n_layers && net->layers[t->first].n_params == 0) t->first++;
-    t->turned_elems = turned;
     return CNN_OK;
 }
 

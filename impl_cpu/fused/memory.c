@@ -12,6 +12,14 @@ static float *take_numbers(cpu_arena *arena, int64_t count, int64_t each)
     return cpu_take(arena, elems + 2 * FUSED_MAX_LANES, 1, sizeof(float));
 }
 
+/* Whether a value, or its gradient, is kept of the whole batch. */
+static bool keeps(const cnn_trainer *t, int value, bool grad)
+{
+    for (int l = 0; l < t->net->n_layers; l++)
+        if (t->layers[l].late && (grad ? t->layers[l].out : t->layers[l].in) == value) return true;
+    return false;
+}
+
 static void take_worker(cnn_trainer *t, fused_worker *w, cpu_arena *arena)
 {
     const cnn_net *net = t->net;
@@ -19,14 +27,16 @@ static void take_worker(cnn_trainer *t, fused_worker *w, cpu_arena *arena)
     cnn_loss_desc loss = net->layers[net->n_layers - 1].problem.u.loss;
     int64_t scratch = 0;
     for (int l = 0; l < net->n_layers; l++)
-        scratch = cpu_max(scratch, t->layers[l].conv.elems + fused_padded(t->layers[l].conv.c.oc));
+        if (!t->layers[l].late)
+            scratch = cpu_max(scratch, t->layers[l].conv.elems + fused_padded(t->layers[l].conv.c.oc));
     loss.mb = t->chunk;
     w->serial = (cpu_context){.threads = 1, .isa = t->cpu->isa};
     w->value = cpu_take(arena, net->n_values, 1, sizeof *w->value);
     w->grad = cpu_take(arena, net->n_values, 1, sizeof *w->grad);
     for (int v = 0; v < net->n_values; v++) {
-        float *value = take_numbers(arena, t->chunk, t->elems[v]);
-        float *grad = t->shares[v] ? value : take_numbers(arena, t->chunk, t->elems[v]);
+        const bool kept = keeps(t, v, true), elsewhere = keeps(t, v, false) || (t->shares[v] && kept);
+        float *value = take_numbers(arena, elsewhere ? 0 : t->chunk, t->elems[v]);
+        float *grad = t->shares[v] ? value : take_numbers(arena, kept ? 0 : t->chunk, t->elems[v]);
         if (arena->base == NULL) continue;
         w->value[v] = value;
         w->grad[v] = grad;
@@ -41,6 +51,21 @@ static void take_worker(cnn_trainer *t, fused_worker *w, cpu_arena *arena)
     w->loss_parts = cpu_take(arena, (int64_t)cpu_loss_workspace(&loss, CNN_FWD), 1, 1);
 }
 
+static void take_kept(cnn_trainer *t, cpu_arena *arena)
+{
+    const int64_t images = t->net->batch + t->workers_n * t->chunk;
+    t->turned = take_numbers(arena, t->late_turned_elems, 1);
+    t->kept_value = cpu_take(arena, t->net->n_values, 1, sizeof *t->kept_value);
+    t->kept_grad = cpu_take(arena, t->net->n_values, 1, sizeof *t->kept_grad);
+    for (int v = 0; v < t->net->n_values; v++) {
+        float *value = keeps(t, v, false) ? take_numbers(arena, images, t->elems[v]) : NULL;
+        float *grad = keeps(t, v, true) ? take_numbers(arena, images, t->elems[v]) : NULL;
+        if (arena->base == NULL) continue;
+        t->kept_value[v] = value;
+        t->kept_grad[v] = grad;
+    }
+}
+
 static void take_all(cnn_trainer *t, cpu_arena *arena)
 {
     t->flags = cpu_take(arena, t->workers_n, 1, sizeof *t->flags);
@@ -49,11 +74,12 @@ static void take_all(cnn_trainer *t, cpu_arena *arena)
     t->grads = take_numbers(arena, t->packed_elems, 1);
     for (int i = 0; i < cnn_optimizer_states(t->optimizer.kind); i++)
         t->state[i] = take_numbers(arena, t->packed_elems, 1);
-    t->slots = take_numbers(arena, t->packed_elems, t->plan.slots);
+    t->slots = take_numbers(arena, t->early_elems, t->plan.slots);
     t->mask = cpu_take(arena, t->masked ? t->packed_elems : 0, 1, sizeof *t->mask);
     t->parts = cpu_take(arena, cpu_max(t->plan.leaves, FUSED_TEST_PARTS), 1, sizeof *t->parts);
     t->laps = cpu_take(arena, t->profiled ? 2 * fused_laps_of(t->net) : 0, 1, sizeof *t->laps);
     t->lap_list = cpu_take(arena, t->profiled ? 2 * fused_laps_of(t->net) : 0, 1, sizeof *t->lap_list);
+    take_kept(t, arena);
     fused_worker counted;
     for (int i = 0; i < t->workers_n; i++) take_worker(t, arena->base != NULL ? &t->workers[i] : &counted, arena);
 }

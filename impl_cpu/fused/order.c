@@ -73,14 +73,15 @@ static void find_squares(fused_conv *v, int lanes)
     const fused_matrix *from = &v->forward.m, *to = &v->backward.m;
     const int64_t width = from->vectors * lanes, to_width = to->vectors * lanes;
     fused_order *o = &v->turn;
-    o->from_row = width;
-    o->to_row = to_width;
     for (int64_t term = 0; term < to->k && term + lanes <= width; term += lanes)
-        for (int64_t column = 0; column < to_width && column + lanes <= from->k; column += lanes) {
-            const int64_t at = term * to_width + column;
+        for (int64_t column = 0; column < to_width && column + lanes <= from->high; column += lanes) {
+            const int64_t at = fused_matrix_at(to, term, column, lanes);
+            const int64_t from_row = fused_vector_step(from, term / lanes, lanes);
+            const int64_t to_row = fused_vector_step(to, column / lanes, lanes);
             const int rows = (int)cpu_min(lanes, to->k - term);
-            o->squares[o->n_squares++] = (fused_square){column * width + term, at, rows};
-            for (int r = 0; r < rows; r++) o->base[(at + r * to_width) / lanes] = FUSED_SQUARE;
+            o->squares[o->n_squares++] =
+                (fused_square){fused_matrix_at(from, column, term, lanes), at, from_row, to_row, rows};
+            for (int r = 0; r < rows; r++) o->base[(at + r * to_row) / lanes] = FUSED_SQUARE;
         }
 }
 

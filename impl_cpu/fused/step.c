@@ -52,6 +52,7 @@ static void compute(const fused_call *call, int id, int64_t first, int64_t mb, i
         const int64_t at = leaf[i].first, n = cpu_min(leaf[next].first, mb) - at;
         const int64_t more = next < end && leaf[next].first < mb ? leaf[next].first : mb + leaf[begin].first;
         w->draw = (fused_draw){false, step, t->rank * mb + at};
+        fused_late_place(t, w, at);
         fused_forward(t, w, call->images, first + at, n, first + more);
         for (int64_t k = i; k < next && leaf[k].first < mb; k++)
             t->parts[k] = fused_loss(t, w, leaf[k].first - at, cpu_min(leaf[k + 1].first, mb) - at,
@@ -91,24 +92,45 @@ static void update_unit(const cnn_trainer *t, fused_worker *w, const float *grad
     for (int64_t i = 0; i < n && t->masked; i++) t->params[at + i] = t->mask[at + i] ? t->params[at + i] : 0;
 }
 
-/* Worker `id`'s share of the parameters, in whole lines. */
+/* Worker `id`'s share of the parameters, of those that are late or of the others, in whole lines or cuts. */
 typedef struct share {
     int64_t begin, end;
 } share;
-static share share_of(const cnn_trainer *t, int id)
+static share share_of(const cnn_trainer *t, int id, bool late)
 {
-    const int64_t lines = t->packed_elems / FUSED_MAX_LANES;
-    return (share){lines * id / t->workers_n * FUSED_MAX_LANES, lines * (id + 1) / t->workers_n * FUSED_MAX_LANES};
+    const int64_t begin = late ? t->early_elems : 0, by = late ? FUSED_CUT : FUSED_MAX_LANES;
+    const int64_t count = (late ? t->packed_elems - t->early_elems : t->early_elems) / by;
+    return (share){begin + count * id / t->workers_n * by, begin + count * (id + 1) / t->workers_n * by};
 }
 
-/* Their gradients to t->grads. */
+/* The next numbers of a share, from `at` on, that are summed up and updated together. */
+static fused_piece piece_of(const cnn_trainer *t, share s, int64_t at, bool late)
+{
+    return late ? fused_piece_at(t, at, s.end) : (fused_piece){.n = cpu_min(FUSED_UNIT, s.end - at)};
+}
+
+/* Their gradients. */
+static const float *gradient_of(const cnn_trainer *t, fused_worker *w, const fused_piece *p, int64_t at, int64_t mb,
+                                bool late)
+{
+    if (!late) return masked(t, fused_gradient(t, at, p->n, mb, w->sums), at, p->n, w->sums);
+    fused_lap(w, FUSED_LAP_UPDATE);
+    const float *gradient = masked(t, fused_late_gradient(t, p, mb, w->sums), at, p->n, w->sums);
+    fused_lap_of(w, p->layer, CNN_BWD_W);
+    return gradient;
+}
+
+/* All gradients of the worker to t->grads. */
 static void collect(const cnn_trainer *t, int id, int64_t mb)
 {
-    const share s = share_of(t, id);
-    float *sums = t->workers[id].sums;
-    for (int64_t at = s.begin, n; at < s.end; at += n) {
-        n = cpu_min(FUSED_UNIT, s.end - at);
-        memcpy(t->grads + at, masked(t, fused_gradient(t, at, n, mb, sums), at, n, sums), (size_t)n * sizeof(float));
+    fused_worker *w = &t->workers[id];
+    for (int late = 0; late < 2; late++) {
+        const share s = share_of(t, id, late);
+        fused_piece p;
+        for (int64_t at = s.begin; at < s.end; at += p.n) {
+            p = piece_of(t, s, at, late);
+            memcpy(t->grads + at, gradient_of(t, w, &p, at, mb, late), (size_t)p.n * sizeof(float));
+        }
     }
 }
 
@@ -117,14 +139,18 @@ static void finish(const fused_call *call, int id, int64_t mb, int64_t step, boo
 {
     const cnn_trainer *t = call->t;
     fused_worker *w = &t->workers[id];
-    const share s = share_of(t, id);
     fused_adam_begin(t, w, step);
-    for (int64_t at = s.begin, n; at < s.end; at += n) {
-        n = cpu_min(FUSED_UNIT, s.end - at);
-        const float *gradient =
-            t->ranks > 1 ? t->grads + at : masked(t, fused_gradient(t, at, n, mb, w->sums), at, n, w->sums);
-        if (last && t->ranks == 1) memcpy(t->grads + at, gradient, (size_t)n * sizeof *gradient);
-        if (call->update) update_unit(t, w, gradient, at, n, step);
+    for (int late = 0; late < 2; late++) {
+        const share s = share_of(t, id, late);
+        fused_piece p;
+        for (int64_t at = s.begin; at < s.end; at += p.n) {
+            p = piece_of(t, s, at, late);
+            const float *gradient = t->ranks > 1 ? t->grads + at : gradient_of(t, w, &p, at, mb, late);
+            if (last && t->ranks == 1) memcpy(t->grads + at, gradient, (size_t)p.n * sizeof *gradient);
+            if (!call->update) continue;
+            update_unit(t, w, gradient, at, p.n, step);
+            if (late) fused_late_turn(t, &p, at);
+        }
     }
 }
 
@@ -186,6 +212,7 @@ void fused_test_share(void *arg, int64_t task, int worker)
     fused_worker *w = &t->workers[task];
     (void)worker;
     w->draw = (fused_draw){.inference = true};
+    fused_late_place(t, w, t->net->batch + task * t->chunk);
     fused_laps_begin(t, (int)task, true);
     for (int64_t i = chunks * task / t->workers_n; i < chunks * (task + 1) / t->workers_n; i++) {
         const int64_t at = i * t->chunk, n = cpu_min(t->chunk, call->count - at);

@@ -17,7 +17,7 @@ static int64_t least_images(const cnn_trainer *t)
         if (t->layers[l].op == CNN_OP_CONV)
             macs += (double)(c->oh * c->ow * c->oc) * (double)(c->ic / c->g * c->kh * c->kw);
     }
-    const double images = COST * (double)t->packed_elems / macs;
+    const double images = COST * (double)t->early_elems / macs;
     return images < 1 ? 1 : images > (double)t->chunk ? t->chunk : (int64_t)images;
 }
 
@@ -32,7 +32,7 @@ static int64_t count_leaves(const cnn_trainer *t)
 static int64_t count_blocks(const cnn_trainer *t, int64_t leaves)
 {
     enum { ELEMS = 1 << 26 };
-    const int64_t batch = t->net->batch, fit = cpu_max(2, ELEMS / cpu_max(1, t->packed_elems));
+    const int64_t batch = t->net->batch, fit = cpu_max(2, ELEMS / cpu_max(1, t->early_elems));
     const int64_t most = batch < 2 ? 1 : batch < 16 ? 2 : batch < 64 ? 4 : batch < 256 ? 8 : 16;
     return cpu_power_of_two(cpu_min(cpu_min(most, fit), leaves));
 }
@@ -71,7 +71,7 @@ cnn_status fused_plan_make(cnn_trainer *t, cnn_error *err)
 
 static float *slot_of(const cnn_trainer *t, int64_t leaf)
 {
-    return t->slots + t->plan.leaf[leaf].slot * t->packed_elems;
+    return t->slots + t->plan.leaf[leaf].slot * t->early_elems;
 }
 
 /* The worker that has all leaves of these blocks; -1: several have. */
@@ -89,8 +89,8 @@ static bool has_images(const fused_plan *p, int64_t block, int64_t mb)
 void fused_merge(const cnn_trainer *t, int id, int64_t mb)
 {
     const fused_plan *p = &t->plan;
-    for (int64_t at = 0; at < t->packed_elems; at += FUSED_UNIT) {
-        const int64_t n = cpu_min(FUSED_UNIT, t->packed_elems - at);
+    for (int64_t at = 0; at < t->early_elems; at += FUSED_UNIT) {
+        const int64_t n = cpu_min(FUSED_UNIT, t->early_elems - at);
         for (int64_t half = 1; half < p->blocks; half *= 2)
             for (int64_t b = 0; b < p->blocks; b += 2 * half) {
                 if (owner(p, b, 2 * half) != id || !has_images(p, b + half, mb)) continue;

@@ -16,9 +16,11 @@ static cnn_status check_sizes(const cnn_net *net, cnn_error *err)
                         "cpu:fused trains on images of up to %d numbers; those of network %s have %lld x %lld x %lld",
                         INT32_MAX, net->name, (long long)x->c, (long long)x->h, (long long)x->w);
     for (int l = 1; l < net->n_layers; l++) {
-        const int64_t ic = net->values[net->layers[l].inputs[0]].c, oc = net->values[net->layers[l].output].c;
+        const cnn_value *in = &net->values[net->layers[l].inputs[0]], *out = &net->values[net->layers[l].output];
+        const int64_t pixels = out->h * out->w == 1 ? in->h * in->w : 1; /* a tap of a layer that is flat */
+        const int64_t ic = in->c, oc = out->c;
         if (net->layers[l].n_params > 0 &&
-            (!cnn_mul(ic + FUSED_MAX_LANES, oc + FUSED_MAX_LANES, &elems) || elems > INT32_MAX))
+            (!cnn_mul4(ic + FUSED_MAX_LANES, oc + FUSED_MAX_LANES, pixels, 1, &elems) || elems > INT32_MAX))
             return CNN_FAIL(
                 err, CNN_UNSUPPORTED,
                 "cpu:fused trains layers of up to %d weights a pixel; layer %s of network %s has %lld x %lld",
@@ -102,13 +104,16 @@ static void fused_close(cnn_context *context, cnn_trainer *t)
     free(t);
 }
 
-/* Images that a worker's second-level cache has room for. */
+/* Images that a worker's second-level cache has room for; or more, where weights of layers that are late outweigh the
+ * values of a few images: each chunk reads all of them, twice. */
 static int64_t chunk_of(const cnn_trainer *t)
 {
     enum { L2_BYTES = 1 << 20, LEAST = 4 };
+    const int64_t weights = (t->packed_elems - t->early_elems) * (int64_t)sizeof(float);
     int64_t bytes = 0;
     for (int v = 0; v < t->net->n_values; v++) bytes += t->elems[v] * (int64_t)sizeof(float) * (t->shares[v] ? 1 : 2);
-    return cpu_min(cpu_clamp(L2_BYTES / bytes, LEAST, FUSED_MAX_IMAGES), t->net->batch);
+    const int64_t least = weights > LEAST * bytes ? FUSED_MAX_IMAGES : LEAST;
+    return cpu_min(cpu_clamp(L2_BYTES / bytes, least, FUSED_MAX_IMAGES), t->net->batch);
 }
 
 /* Calls of so many images: a hand-over to sleeping threads costs little beside them, and an interrupted or repeated
@@ -166,6 +171,7 @@ static cnn_status fused_load(cnn_context *context, cnn_trainer *t, const cnn_tra
         memset(t->state[i], 0, bytes);
         pack(t, s->state[i], t->state[i], false);
     }
+    fused_late_turn_all(t);
     t->step = s->step;
     return CNN_OK;
 }

@@ -36,6 +36,10 @@ static const struct {
     {"dropout of images", "input 3 5 6\ndropout 0.1\nconv 10 kernel=3\nleaky_relu\ndropout 0.3\nglobal_avg_pool\n"
                           "softmax_cross_entropy\n"},
     {"a perceptron", "input 1 5 6\nfc 33\nidentity\nfc 10\nsoftmax_cross_entropy\n"},
+    {"many weights of images", "input 4 8 8\nfc 100\nclipped_relu 2\nfc 164 bias=0\nsigmoid\nfc 10\n"
+                               "softmax_cross_entropy\n"},
+    {"many weights behind pooling", "input 1 9 9\nconv 20 kernel=2\nrelu\nmax_pool kernel=2\ndropout 0.1\nfc 60\n"
+                                    "leaky_relu 0.1\nfc 10\nsoftmax_cross_entropy\n"},
 };
 
 typedef struct seen {
