@@ -8,13 +8,13 @@
 
 bool fused_is_late(const cnn_trainer *t, const fused_layer *layer)
 {
-    enum { LEAST = 1 << 14 }; /* weights: of fewer the leaves' sums are in the cache anyway */
-    const int64_t most = 1 << 26, images = t->net->batch + t->workers_n * FUSED_MAX_IMAGES;
+    enum { LEAST = 1 << 14 };     /* weights: of fewer the leaves' sums are in the cache anyway */
+    const int64_t most = 1 << 26; /* numbers that are kept; the same for any number of workers, as the bits are */
     const fused_conv *v = &layer->conv;
     const int64_t kept = v->forward.m.k + fused_padded(v->c.oc);
     /* Images are spread by whole vectors, which would reach into the first image of another worker. */
     const bool apart = layer->in > 0 || v->forward.m.k % FUSED_MAX_LANES == 0;
-    return layer->op == CNN_OP_CONV && v->flat && v->elems >= LEAST && kept <= most / images && apart;
+    return layer->op == CNN_OP_CONV && v->flat && v->elems >= LEAST && kept <= most / t->net->batch && apart;
 }
 
 void fused_late_place(const cnn_trainer *t, fused_worker *w, int64_t image)
