@@ -46,6 +46,7 @@ static void conv_weights(const cnn_trainer *t, const fused_worker *w, const fuse
     const fused_conv *v = &layer->conv;
     const int64_t parts = cpu_ceil_div(b - a, v->at_once), x = t->elems[layer->in], dy = t->elems[layer->out];
     float *slot = t->slots + leaf->slot * t->early_elems;
+    if (layer->late) fused_late_keep(t, w, layer, leaf, a, b);
     for (int64_t i = 0; i < parts; i++) {
         const int64_t first = a + (b - a) * i / parts, end = a + (b - a) * (i + 1) / parts;
         const bool last = i == parts - 1, together = v->outer.whole;

@@ -178,7 +178,7 @@ struct cnn_trainer {
     fused_flag *flags;
     void *memory;
     float *params, *grads, *state[2], *slots;
-    float **kept_value, **kept_grad, *turned; /* of layers that are late: of a batch, and of a chunk of each worker */
+    float **kept_value, **kept_grad, *turned; /* of layers that are late: of a batch */
     uint32_t *mask;
     fused_part *parts; /* of each leaf, or each chunk of a test */
     int64_t step;
@@ -216,9 +216,9 @@ void fused_test_share(void *call, int64_t id, int worker);
 
 /* late.c: whether a layer's weight gradient is computed when all workers have met. */
 bool fused_is_late(const cnn_trainer *t, const fused_layer *layer);
-/* The worker's values and gradients that are kept become those from this image of the batch on; or, from the batch's
- * size on, of a place of the worker's own. */
-void fused_late_place(const cnn_trainer *t, fused_worker *w, int64_t image);
+/* Images [a, b) of the worker's chunk, which are the leaf's: what goes into the layer, and its gradient, is kept. */
+void fused_late_keep(const cnn_trainer *t, const fused_worker *w, const fused_layer *layer, const fused_leaf *leaf,
+                     int64_t a, int64_t b);
 /* Terms [term, term + terms) of one or two vectors of columns: n of the packed numbers, not all of which are weights.
  */
 typedef struct fused_piece {

@@ -1,7 +1,8 @@
 /* late.c: layers whose weights outweigh their values, as FC's. Adding up their gradients leaf by leaf would be mostly a
- * way to memory and back. So what goes into them is kept of the whole batch, and when all workers have met each
- * computes the gradient of its share of the weights, piece by piece: over all images, in their order, whatever the
- * threads. A piece is then updated, and turned for the data gradient of the next step, while it is in the cache. */
+ * way to memory and back. So what goes into them is kept of the whole batch (copied, for kernels read whole vectors: of
+ * neighbours that another worker writes they must not), and when all workers have met each computes the gradient of its
+ * share of the weights, piece by piece: over all images, in their order, whatever the threads. A piece is then updated,
+ * and turned for the data gradient of the next step, while it is in the cache. */
 #include "fused.h"
 
 #include <string.h>
@@ -12,18 +13,17 @@ bool fused_is_late(const cnn_trainer *t, const fused_layer *layer)
     const int64_t most = 1 << 26; /* numbers that are kept; the same for any number of workers, as the bits are */
     const fused_conv *v = &layer->conv;
     const int64_t kept = v->forward.m.k + fused_padded(v->c.oc);
-    /* Images are spread by whole vectors, which would reach into the first image of another worker. */
-    const bool apart = layer->in > 0 || v->forward.m.k % FUSED_MAX_LANES == 0;
-    return layer->op == CNN_OP_CONV && v->flat && v->elems >= LEAST && kept <= most / t->net->batch && apart;
+    return layer->op == CNN_OP_CONV && v->flat && v->elems >= LEAST && kept <= most / t->net->batch;
 }
 
-void fused_late_place(const cnn_trainer *t, fused_worker *w, int64_t image)
+void fused_late_keep(const cnn_trainer *t, const fused_worker *w, const fused_layer *layer, const fused_leaf *leaf,
+                     int64_t a, int64_t b)
 {
-    for (int v = 0; v < t->net->n_values; v++) {
-        if (t->kept_value[v] != NULL) w->value[v] = t->kept_value[v] + image * t->elems[v];
-        if (t->kept_grad[v] != NULL) w->grad[v] = t->kept_grad[v] + image * t->elems[v];
-        if (t->shares[v] && t->kept_grad[v] != NULL) w->value[v] = w->grad[v];
-    }
+    const int64_t x = t->elems[layer->in], dy = t->elems[layer->out];
+    memcpy(t->kept_value[layer->in] + leaf->first * x, w->value[layer->in] + a * x,
+           (size_t)((b - a) * x) * sizeof(float));
+    memcpy(t->kept_grad[layer->out] + leaf->first * dy, w->grad[layer->out] + a * dy,
+           (size_t)((b - a) * dy) * sizeof(float));
 }
 
 fused_piece fused_piece_at(const cnn_trainer *t, int64_t at, int64_t end)

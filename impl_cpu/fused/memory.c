@@ -34,9 +34,8 @@ static void take_worker(cnn_trainer *t, fused_worker *w, cpu_arena *arena)
     w->value = cpu_take(arena, net->n_values, 1, sizeof *w->value);
     w->grad = cpu_take(arena, net->n_values, 1, sizeof *w->grad);
     for (int v = 0; v < net->n_values; v++) {
-        const bool kept = keeps(t, v, true), elsewhere = keeps(t, v, false) || (t->shares[v] && kept);
-        float *value = take_numbers(arena, elsewhere ? 0 : t->chunk, t->elems[v]);
-        float *grad = t->shares[v] ? value : take_numbers(arena, kept ? 0 : t->chunk, t->elems[v]);
+        float *value = take_numbers(arena, t->chunk, t->elems[v]);
+        float *grad = t->shares[v] ? value : take_numbers(arena, t->chunk, t->elems[v]);
         if (arena->base == NULL) continue;
         w->value[v] = value;
         w->grad[v] = grad;
@@ -53,7 +52,7 @@ static void take_worker(cnn_trainer *t, fused_worker *w, cpu_arena *arena)
 
 static void take_kept(cnn_trainer *t, cpu_arena *arena)
 {
-    const int64_t images = t->net->batch + t->workers_n * t->chunk;
+    const int64_t images = t->net->batch;
     t->turned = take_numbers(arena, t->late_turned_elems, 1);
     t->kept_value = cpu_take(arena, t->net->n_values, 1, sizeof *t->kept_value);
     t->kept_grad = cpu_take(arena, t->net->n_values, 1, sizeof *t->kept_grad);

@@ -52,7 +52,6 @@ static void compute(const fused_call *call, int id, int64_t first, int64_t mb, i
         const int64_t at = leaf[i].first, n = cpu_min(leaf[next].first, mb) - at;
         const int64_t more = next < end && leaf[next].first < mb ? leaf[next].first : mb + leaf[begin].first;
         w->draw = (fused_draw){false, step, t->rank * mb + at};
-        fused_late_place(t, w, at);
         fused_forward(t, w, call->images, first + at, n, first + more);
         for (int64_t k = i; k < next && leaf[k].first < mb; k++)
             t->parts[k] = fused_loss(t, w, leaf[k].first - at, cpu_min(leaf[k + 1].first, mb) - at,
@@ -212,7 +211,6 @@ void fused_test_share(void *arg, int64_t task, int worker)
     fused_worker *w = &t->workers[task];
     (void)worker;
     w->draw = (fused_draw){.inference = true};
-    fused_late_place(t, w, t->net->batch + task * t->chunk);
     fused_laps_begin(t, (int)task, true);
     for (int64_t i = chunks * task / t->workers_n; i < chunks * (task + 1) / t->workers_n; i++) {
         const int64_t at = i * t->chunk, n = cpu_min(t->chunk, call->count - at);
