@@ -58,9 +58,9 @@ static cnn_status spread_make(cnn_trainer *t, cnn_error *err)
     return CNN_OK;
 }
 
-/* Where parameters stand in the order of the kernels: a cache line for each array to begin with. */
 static int64_t rounded(int64_t elems, int64_t by) { return cpu_ceil_div(elems, by) * by; }
 
+/* Where parameters stand in the order of the kernels: a cache line, or a cut, for each array to begin with. */
 static int64_t place(int64_t *behind, int64_t elems, int64_t by)
 {
     const int64_t at = *behind;
