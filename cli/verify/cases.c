@@ -34,6 +34,15 @@ static cnn_status close_case(verification *v, cnn_status status, verify_state st
     return status;
 }
 
+/* --fail-fast: what comes behind a failure is counted, once, and not run. */
+static bool pass_over(verification *v, int64_t number)
+{
+    verify_sums *sums = v->report.sums;
+    if (!v->options->fail_fast || sums->cases[VERIFY_FAILED] == 0) return false;
+    if (number >= v->options->watch->done) sums->unrun++;
+    return true;
+}
+
 /* False: there is nothing to do. It is another shard's, an earlier run had it, or died of it, which is told here. */
 static bool take_case(verification *v, const report_case *now)
 {
@@ -42,7 +51,7 @@ static bool take_case(verification *v, const report_case *now)
     w->next = v->number;
     if (v->pieces != NULL ? !cli_pieces_mine(v->pieces, number) : !cli_shard_has(&v->shard, number)) return false;
     v->own++;
-    if (resume_has(v->report.output.resume, number) || !watch_take(w, number)) return false;
+    if (resume_has(v->report.output.resume, number) || pass_over(v, number) || !watch_take(w, number)) return false;
     if (now == NULL) return true;
     report_begin(&v->report, now);
     const watch_death *died = watch_find(w, NULL, number);

@@ -201,6 +201,7 @@ static bool take(void *user, const worker_message *message)
 static bool enough(void *user)
 {
     const fuzz_session *s = user;
+    if (s->options->fail_fast && s->report.sums->cases[VERIFY_FAILED] > 0) return true;
     return interrupt_seen() || (s->seconds > 0.0 && cnn_now() - s->report.started > s->seconds);
 }
 

@@ -19,6 +19,7 @@ void report_join(verify_sums *to, const verify_sums *from)
 {
     for (int state = 0; state <= VERIFY_FAILED; state++) to->cases[state] += from->cases[state];
     to->malformed += from->malformed;
+    to->unrun += from->unrun;
     to->lines += from->lines;
     verify_reasons_join(&to->reasons, &from->reasons);
     verify_table_join(&to->table, &from->table);

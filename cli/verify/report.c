@@ -278,6 +278,9 @@ int report_summary(verify_report *r)
         fprintf(to, "%lld of the failures are shown in a line only: --details N shows N of a kind whole\n",
                 (long long)sums->lines);
     print_counts(r, to);
+    if (sums->unrun > 0)
+        table_print_to(to, 4, "--fail-fast: %lld cases behind the first failure were not run\n",
+                       (long long)sums->unrun);
     const bool few = verify_reasons_few(&sums->reasons, to);
     if (sums->malformed > 0) return EXIT_USAGE;
     return bad > 0 || (few && passed > 0) ? EXIT_FAILED : passed > 0 ? EXIT_HELD : EXIT_NOTHING;

@@ -54,6 +54,7 @@ typedef struct verify_sums {
     int64_t cases[VERIFY_FAILED + 1]; /* how many of each state */
     int64_t malformed;                /* words of problem files that are no descriptors */
     int64_t earlier;                  /* how many of the cases another command had finished before */
+    int64_t unrun;                    /* with --fail-fast: cases behind the first failure */
     verify_reasons reasons;
     verify_table table;
     verify_patterns patterns;

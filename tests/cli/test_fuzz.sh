@@ -39,6 +39,23 @@ expect 1 "$broken" verify --impl broken:direct --op conv --dir FWD --quiet
 head -1 "$folder/out" | grep -q '^FAILED .* | failed: exact bound | passed: .*beyond any bound' || fail "the line of a failure: $(head -1 "$folder/out")"
 grep -qE '^PASSED|inf %|-nan' "$folder/out" && fail "--quiet shows what passed, or what is no number"
 
+# --fail-fast: the first failure is the last case that is run; the others are counted; without a failure all are run.
+number() { sed -n "s/^$1/\\1/p" "$folder/out"; } # of the last lines: PATTERN with one group
+all_of=(--op conv --dir FWD --layout nchw --seed 1 --quiet)
+expect 1 "$broken" verify --impl broken:direct "${all_of[@]}"
+all=$(number '\([0-9]*\) cases: .*')
+expect 1 "$broken" verify --impl broken:direct "${all_of[@]}" --fail-fast --out "$folder/fast"
+ran=$(number '\([0-9]*\) cases: 1 FAILED .*') left=$(number '--fail-fast: \([0-9]*\) cases behind the first failure were not run')
+[ $((${ran:-0} + ${left:-0})) -eq "$all" ] && [ "${left:-0}" -gt 0 ] || fail "$all cases, with --fail-fast ${ran:-none} and ${left:-none} left"
+last=$(grep '"kind":"verify"' "$folder/fast" | tail -1 | grep -o '"problem":"[^"]*"')
+grep -F "$last" "$folder/fast" | grep -q '"state":"FAILED"' || fail "the last case is not the one that failed: $last"
+expect 0 "$broken" verify --impl cpu:direct "${all_of[@]}" --fail-fast
+[ "$(number '\([0-9]*\) cases: .*')" -eq "$all" ] || fail "nothing fails, and --fail-fast leaves something out"
+expect 1 "$broken" verify --impl broken --op pool --dir FWD --seed 1 --quiet --isolate --fail-fast # it crashes, in a process of its own
+[ "$(number '[0-9]* cases: \([0-9]*\) FAILED .*')" -eq 1 ] || fail "--isolate --fail-fast: $(tail -3 "$folder/out")"
+expect 1 "$broken" verify --impl broken:direct --op conv --dir FWD --fuzz 3000 --seed 1 --jobs 1 --quiet --fail-fast
+[ "$(number '[0-9]* of 3000 cases: \([0-9]*\) FAILED .*')" = 1 ] || fail "--fuzz --fail-fast: $(tail -3 "$folder/out")"
+
 # A crash ends its case only.
 expect 1 "$broken" verify --impl broken --op pool --dir FWD --fuzz 300 --seed 1 --quiet
 grep -q 'signal 6' "$folder/out" || fail "the crash is not named"

@@ -33,7 +33,7 @@ one() { # NUMBER NAME ASK
     [ $? -eq 77 ] || tail -1 "$tmp/log.$1" >"$tmp/row.$1"
 }
 export -f one
-export here folder tmp
+export here folder tmp MUTANT_WHOLE=1
 cut -f1-3 "$tmp/mutants" "$tmp/controls" | tr '\t' '\n' |
     xargs -d '\n' -n 3 -P "${MUTANT_JOBS:-$(nproc)}" bash -c 'one "$1" "$2" "$3"' one
 for row in "$tmp"/row.*; do sed "s|^|${row##*.}\t|" "$row"; done >"$tmp/rows" # number, name, end, failed, passed

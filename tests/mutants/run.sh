@@ -2,6 +2,7 @@
 # run.sh FOLDER NAME: runs the mutant NAME of FOLDER as FOLDER/list says: it must be killed. run.sh FOLDER CONTROL OF VERIFY...:
 # runs the unchanged program CONTROL so: it must hold. Ends with 0 if so, 1 if not, 77 if it cannot run here. The last line
 # of the output is for matrix.sh: name, how it ended, checks that failed, checks that passed, separated by tabs.
+# The first case that fails kills a mutant; with MUTANT_WHOLE=1 it runs them all, so that each check has its say.
 set -u
 folder=$1 name=$2 limit=${MUTANT_SECONDS:-200}
 tmp=$(mktemp -d)
@@ -21,6 +22,7 @@ case "$of ${ask[*]}" in onednn*8:*) export ONEDNN_MAX_CPU_ISA=AVX2 ;; esac # one
 case "${ask[*]}" in *cpu.vnni=1*) grep -qw avx512_vnni /proc/cpuinfo || { echo "cannot run here: no AVX512_VNNI"; exit 77; } ;; esac
 # Of two emulated multiprocessors each would have half of its parameters' state: more than fits.
 case "$of ${ask[*]}" in cuda_fused:v3*thesis*) export EMULATED_CUDA_FAULT=multiprocessors=16 ;; esac
+[ -n "$control" ] || [ "${MUTANT_WHOLE:-0}" = 1 ] || ask+=(--fail-fast)
 ulimit -c 0
 timeout -s KILL "$limit" "$folder/$name" verify --impl "$of" "${ask[@]}" --threads 2 --seed 1 --json --quiet >"$tmp/out" 2>"$tmp/err"
 status=$?

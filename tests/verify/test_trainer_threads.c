@@ -43,8 +43,9 @@ static void any_number_of(const char *net)
     dataset data = small_data(613, 133, 1, 8, 8);
     for (size_t i = 0; i < sizeof batches / sizeof batches[0]; i++) {
         const char *isa = isas[i % 2];
+        if (SANITIZED && i % 3 != 1) continue; /* 2, 16 and 257 images, by 1, 3 and 7 threads */
         train(net, 1, batches[i], isa, &data, &one);
-        for (int threads = 2; threads <= 7; threads += threads == 4 ? 3 : 1) {
+        for (int threads = SANITIZED ? 3 : 2; threads <= 7; threads += SANITIZED ? 4 : threads == 4 ? 3 : 1) {
             memset(&other, 0, sizeof other);
             train(net, threads, batches[i], isa, &data, &other);
             const trainer_result *a = &one.result, *b = &other.result;
