@@ -9,32 +9,40 @@ fail() { echo "FAILED: $*"; exit 1; }
 of_kind() { grep "\"kind\":\"$2\"" "$1"; }
 "$benchcnn" list 2>/dev/null | grep -qE '^ *✓ *cuda_fused' || { echo "skipped: no device for cuda_fused"; exit 77; }
 
-"$benchcnn" verify --net small --impl cuda_fused >"$tmp/log" 2>&1 || fail "$(cat "$tmp/log")"
-for version in v1 v2 v3; do
-    grep -q "PASSED *cuda_fused:$version .*gradient steps.*12 steps with 5 optimizers, compared with single operations of cpu" "$tmp/log" ||
-        fail "$version is not verified: $(cat "$tmp/log")"
-done
+verified() {
+    "$benchcnn" verify --net small --impl cuda_fused >"$tmp/log" 2>&1 || fail "$(cat "$tmp/log")"
+    for version in v1 v2 v3; do
+        grep -q "PASSED *cuda_fused:$version .*gradient steps.*12 steps with 5 optimizers, compared with single operations of cpu" "$tmp/log" ||
+            fail "$version is not verified: $(cat "$tmp/log")"
+    done
 
-# Fully connected layers alone, with the quadratic loss.
-"$benchcnn" verify --net mlp_64 --impl cuda_fused >"$tmp/log" 2>&1 || fail "$(cat "$tmp/log")"
-for version in v1 v2 v3; do grep -q "PASSED *cuda_fused:$version " "$tmp/log" || fail "an MLP by $version: $(cat "$tmp/log")"; done
+    # Fully connected layers alone, with the quadratic loss.
+    "$benchcnn" verify --net mlp_64 --impl cuda_fused >"$tmp/log" 2>&1 || fail "$(cat "$tmp/log")"
+    for version in v1 v2 v3; do grep -q "PASSED *cuda_fused:$version " "$tmp/log" || fail "an MLP by $version: $(cat "$tmp/log")"; done
 
-# Blocks that share an image, in two clusters: which update by themselves, or not.
-for alone in 0 16000; do
-    EMULATED_CUDA_FAULT=multiprocessors=4 "$benchcnn" verify --net small --impl cuda_fused:v3 --set cuda_fused.v3.cluster=2 --set cuda_fused.v3.alone=$alone \
-        >"$tmp/log" 2>&1 || fail "clusters of two, alone $alone: $(cat "$tmp/log")"
-    grep -q "PASSED *cuda_fused:v3 " "$tmp/log" || fail "no cluster was verified: $(cat "$tmp/log")"
-done
+    # Blocks that share an image, in two clusters: which update by themselves, or not.
+    for alone in 0 16000; do
+        EMULATED_CUDA_FAULT=multiprocessors=4 "$benchcnn" verify --net small --impl cuda_fused:v3 --set cuda_fused.v3.cluster=2 --set cuda_fused.v3.alone=$alone \
+            >"$tmp/log" 2>&1 || fail "clusters of two, alone $alone: $(cat "$tmp/log")"
+        grep -q "PASSED *cuda_fused:v3 " "$tmp/log" || fail "no cluster was verified: $(cat "$tmp/log")"
+    done
 
-# Rows that meet padding, channels that lanes do not share evenly, stage 0 by pieces: a block an image, and two. A minute each
-# under sanitizers: there by two alone, which does all that one does; one without sanitizers is among the mutants' controls, too.
-clusters='1 2'
-[ -z "$sanitized" ] || clusters=2
-for cluster in $clusters; do
-    EMULATED_CUDA_FAULT=multiprocessors=16 "$benchcnn" verify --net thesis --impl cuda_fused:v3 --set cuda_fused.v3.cluster=$cluster \
-        >"$tmp/log" 2>&1 || fail "thesis, cluster $cluster: $(cat "$tmp/log")"
-    grep -q "PASSED *cuda_fused:v3 " "$tmp/log" || fail "thesis is not verified, cluster $cluster: $(cat "$tmp/log")"
-done
+    # Rows that meet padding, channels that lanes do not share evenly, stage 0 by pieces: two blocks an image; one is among the
+    # mutants' controls.
+    EMULATED_CUDA_FAULT=multiprocessors=16 "$benchcnn" verify --net thesis --impl cuda_fused:v3 --set cuda_fused.v3.cluster=2 >"$tmp/log" 2>&1 ||
+        fail "thesis, clusters of two: $(cat "$tmp/log")"
+    grep -q "PASSED *cuda_fused:v3 " "$tmp/log" || fail "thesis is not verified by clusters of two: $(cat "$tmp/log")"
+}
+
+# What a sanitizer can see of the same kernels: steps and tests, without the reference in float64, which takes twenty minutes there.
+watched() {
+    local run
+    for run in thesis:2 small:2 mlp_64:1; do # a network, and how many blocks share an image
+        EMULATED_CUDA_FAULT=multiprocessors=16 "$benchcnn" train --net "${run%:*}" --impl cuda_fused:v3 --set cuda_fused.v3.cluster="${run#*:}" \
+            --data synthetic --images 5,3 --batch 2 --epochs 1 --threads 2 --quiet >"$tmp/log" 2>&1 || fail "$run: $(cat "$tmp/log")"
+    done
+}
+if [ -z "$sanitized" ]; then verified; else watched; fi
 
 # Batches that are not full, images that are moved, more images than blocks: the curves of all are one.
 data=(--data synthetic --images 80,30 --shift 1 --threads 2 --quiet --net small --batch 25 --epochs 2)

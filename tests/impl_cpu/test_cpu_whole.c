@@ -151,6 +151,7 @@ static void check(const cpu_session *sessions, const char *what, const cnn_probl
     for (int i = 0; i < SESSIONS; i++) {
         /* What is imitated is slow: by two threads. */
         if (i / MOST_THREADS == KERNELS - 1 && i % MOST_THREADS != 1) continue;
+        if (SANITIZED && i % MOST_THREADS != 2 - i / MOST_THREADS % 2) continue; /* it sees as much by two or three */
         arrays got = run_whole(&sessions[i], p, false, beta);
         if (memcmp(got.memory[y], right.memory[y], right.info[y].bytes) != 0)
             fail_msg("%s: dtype %d, layout %d, epilogue %d, residual %d, beta %g: kernel %d, %d threads: other bits",
