@@ -3,10 +3,11 @@
   'use strict';
   const all = (selector, root) => Array.from((root || document).querySelectorAll(selector));
   const rowsOf = body => all('tr:not(.g)', body);
+  const unit = {ns: 1e-9, 'µs': 1e-6, ms: 1e-3, s: 1}; /* of times, which have a bar: a style */
   const value = (row, column) => {
     const cell = row.cells[column];
     const text = cell ? (cell.dataset.v !== undefined ? cell.dataset.v : cell.textContent.trim()) : '';
-    const number = parseFloat(text.replace(/,/g, ''));
+    const number = parseFloat(text.replace(/,/g, '')) * (cell && cell.style.length ? unit[text.split(' ')[1]] || 1 : 1);
     return {text, number, none: text === ''};
   };
   const compare = (a, b) => a.none !== b.none ? (a.none ? 1 : -1) * (compare.down ? -1 : 1)
@@ -44,9 +45,10 @@
   const commandOf = button => {
     const row = button.closest('tr');
     if (!row) return button.previousElementSibling.textContent;
+    const own = button.parentElement.dataset; /* m: what is in the place of the row's name; s: settings */
     const shared = all('.g code span', button.closest('tbody')).map(part => part.textContent);
-    const own = button.dataset.m !== undefined ? button.dataset.m : row.cells[0].firstChild.textContent.trim(); /* its name */
-    return shared[0] + own + shared[1];
+    const word = own.m !== undefined ? own.m : row.cells[0].firstChild.textContent.trim();
+    return shared[0] + word + shared[1] + (own.s || '') + shared[2];
   };
   const copyByHand = text => { /* where a page may not write to the clipboard by itself */
     const area = document.createElement('textarea');
@@ -83,6 +85,12 @@
     if (at.classList.contains('s')) sort(at);
     else if (at.classList.contains('c')) copy(at);
     else save(at, event);
+  });
+  all('.data tbody tr:not(.g) td:last-child:not(.n)').forEach(cell => { /* they are many, and nothing without this script */
+    const button = document.createElement('button');
+    button.className = 'c';
+    button.textContent = 'copy';
+    cell.append(button);
   });
   all('.data').forEach(data => data.querySelector('.tools').addEventListener('input', () => filter(data)));
   document.documentElement.classList.add('js');

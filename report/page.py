@@ -76,7 +76,8 @@ def facts_of(session):
 
 def compressed(path):
     with open(path, "rb") as file:
-        return gzip.compress(file.read(), 6, mtime=0)
+        data = file.read()
+    return gzip.compress(data, 9 if len(data) < 1 << 23 else 6, mtime=0)
 
 
 def embedded(packed, sources):

@@ -41,10 +41,9 @@ ATTRIBUTES = {"width", "height", "viewBox", "d", "x", "y", "x1", "x2", "y1", "y2
               "fill-opacity", "fill-rule", "stroke", "stroke-width", "stroke-linecap", "stroke-linejoin", "stroke-dasharray", "stroke-opacity",
               "opacity", "color", "font-family", "font-size", "font-weight", "font-style", "text-anchor", "id", "href", "clip-path", "dy",
               "dx", "class", "stroke-miterlimit", "overflow"}
-SPACE = "{http://www.w3.org/XML/1998/namespace}space"
 
 
-DEFAULTS = {("stroke-linecap", "butt"), ("stroke-linejoin", "miter"), ("stroke-width", "1.00"), ("fill", "none")}
+DEFAULTS = {("stroke-linecap", "butt"), ("stroke-linejoin", "miter"), ("stroke-width", "1.00"), ("fill", "none"), ("text-anchor", "start")}
 
 
 def compact(name, value):
@@ -66,8 +65,11 @@ def clean_svg(source, prefix):
     short = {name: f"{prefix}{i}" for i, name in enumerate(sorted(used))}
 
     def attributes(element, top):
+        around = len(element) > 0 and local(element[0].tag) == "text" # what page.css says of every text
         for full, value in element.attrib.items():
             name = local(full)
+            if around and (name == "font-family" or (name, value) == ("stroke", "none")):
+                continue
             if name not in ATTRIBUTES or (top and name in ("width", "height")) or (local(element.tag) == "g" and (name, value) in DEFAULTS):
                 continue
             if name in ("id", "href"):
@@ -87,8 +89,7 @@ def clean_svg(source, prefix):
         words_in = tag in ("text", "tspan")
         if tag == "path" and not re.search(r"[LlHhVvCcZz]", element.get("d", "")):
             return # a pen that moves and draws nothing
-        space = ' xml:space="preserve"' if SPACE in element.attrib else ""
-        out.append(f"<{tag}{''.join(attributes(element, top))}{space}" + (' fill="none" role="img"' if top else ""))
+        out.append(f"<{tag}{''.join(attributes(element, top))}" + (' fill="none" role="img"' if top else ""))
         if len(element) == 0 and not words_in:
             out.append("/>")
             return

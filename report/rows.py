@@ -5,18 +5,27 @@ from types import SimpleNamespace
 from pictures import spark
 from values import grouped, knobs, number, percent, text, words
 
+def shared_words(lists):
+    """How many words all of them begin with."""
+    count = 0
+    while all(len(words) > count for words in lists) and len({words[count] for words in lists}) == 1:
+        count += 1
+    return count
+
+
 def common_command(rows):
-    """(prefix, suffix) that the commands of these rows share: a row keeps what is its own. Ten thousand whole commands
-    would be most of the page."""
+    """(prefix, middle, suffix) that the commands of these rows share. Between them a row keeps what is its own: `word`, as a
+    rule the kernel's name, and `extra`, settings. Ten thousand whole commands would be most of the page."""
     commands = [row["command"] for row in rows]
     prefix = os.path.commonprefix(commands)
     prefix = prefix[:prefix.rfind(" ") + 1] if len(rows) > 1 else prefix
-    rest = [command[len(prefix):] for command in commands]
-    suffix = os.path.commonprefix([r[::-1] for r in rest])[::-1]
-    suffix = suffix[suffix.find(" "):] if " " in suffix else ""
-    for row, own in zip(rows, rest):
-        row["own"] = own[:len(own) - len(suffix)] if suffix else own
-    return prefix, suffix
+    rest = [command[len(prefix):].split(" ") for command in commands]
+    end = min(shared_words([words[1:][::-1] for words in rest]), *(len(words) - 1 for words in rest))
+    begin = shared_words([words[1:len(words) - end] for words in rest])
+    joined = lambda words: "".join(" " + word for word in words)
+    for row, words_of in zip(rows, rest):
+        row["word"], row["extra"] = words_of[0], joined(words_of[1 + begin:len(words_of) - end])
+    return prefix, joined(rest[0][1:1 + begin]), joined(rest[0][len(rest[0]) - end:])
 
 
 def rank(record):
@@ -55,7 +64,7 @@ def interval(record):
 def timed(record, best):
     row = basic(record)
     seconds = number(record, "seconds")
-    row.update(seconds=seconds, key=f"{seconds:.5g}" if seconds is not None else None, time=text(record, "time"), count=record.get("count", 0), rank=rank(record),
+    row.update(seconds=seconds, time=text(record, "time"), count=record.get("count", 0), rank=rank(record),
                interval=interval(record),
                among=record.get("among"), share=number(record, "share"), floor=text(record, "floor_by"),
                floor_doubts=text(record, "floor_marks"),
@@ -122,8 +131,8 @@ def tables(records, row_of, title_of, environments):
                                         "images from the host" if r.get("data_on") == "host" else "")
             rows.sort(key=lambda row: (not row.get("rank"), row.get("seconds") or 0))
             title, facts = title_of(members[0])
-            prefix, suffix = common_command(rows)
-            bodies.append({"title": title, "facts": facts, "prefix": prefix, "suffix": suffix,
+            shared = common_command(rows)
+            bodies.append({"title": title, "facts": facts, "shared": shared, "extra": any(row["extra"] for row in rows),
                            "rows": [SimpleNamespace(**row) for row in rows]}) # Jinja2 finds an attribute in half the time of an item
         made.append({"machine": machine, "environment": environments.get(environment), "bodies": bodies,
                      "rows": sum(len(b["rows"]) for b in bodies)})

@@ -4,7 +4,8 @@
   const rowsOf = body => Array.from(body.rows).filter(row => !row.classList.contains('g'));
   const key = (row, column) => {
     const cell = row.cells[column], text = !cell ? '' : cell.dataset.v !== undefined ? cell.dataset.v : cell.textContent.trim();
-    return {text, number: parseFloat(text.replace(/,/g, ''))};
+    const time = cell && cell.style.length && /^([0-9.,]+) (ns|µs|ms|s)$/.exec(text); /* beside a bar: sorted by what it is */
+    return {text, number: time ? parseFloat(time[1].replace(/,/g, '')) * {ns: 1e-9, 'µs': 1e-6, ms: 1e-3, s: 1}[time[2]] : parseFloat(text.replace(/,/g, ''))};
   };
   /* Whether a body is in order: numbers by size, words by the alphabet; nothing is last. Columns that mix them have no order. */
   const ordered = (body, column, sign) => {
