@@ -6,7 +6,7 @@
 
 # Each cell has its number, so that no colour need be read; light is fast, dark is slow, in grey, too.
 cell_w = wide > 12 ? 52.0 : 64.0; cell_h = 30.0
-left = 130.0; above = 118.0; below = 66.0
+left = 130.0; above = 118.0; below = 78.0
 width = left + wide * cell_w + 110
 if (width < 640) { width = 640.0 }
 height = above + tall * cell_h + below
@@ -40,7 +40,7 @@ set yrange [tall - 0.5:-0.5]
 set palette defined (0 "#FDE725", 0.25 "#5EC962", 0.5 "#21918C", 0.75 "#3B528B", 1 "#440154")
 set logscale cb
 set cbrange [v_low:v_high]
-set cbtics textcolor rgb text scale 0.3 out
+set cbtics (number(v_low) v_low, number(v_high) v_high) textcolor rgb text scale 0.3 out
 set colorbox user origin (left + wide * cell_w + 24) / width, below / height size 14 / width, tall * cell_h / height
 unset key
 dark(v) = log(v / v_low) > 0.45 * log(v_high / v_low)

@@ -47,7 +47,7 @@ plot sweep "$tmp/map.jsonl" --out "$tmp/map"
 text "$tmp/map.svg" >"$tmp/svg"
 holds "the map" "$tmp/svg" "Time by the default's over|threads|block|best: threads=4 block=256, 500 µs|0.25|0.50|1.00|1.50|2.00"
 cells=$(tr -d '\n' <"$tmp/svg" | grep -oE '>[012]\.[0-9][0-9] ?<' | wc -l)
-[ "$cells" -eq 7 ] || fail "$cells cells have a number, and not 7"
+[ "$cells" -eq 9 ] || fail "$cells numbers, and not those of 7 cells and of both ends of the colours"
 {
     sed 's/"dtype":"f32"/"dtype":"f64"/; s/"median_s":/"median_s":1/' "$tmp/map.jsonl"
     cat "$tmp/map.jsonl"
