@@ -162,9 +162,9 @@ report "${published[@]}"
 sound "${published[@]}"
 text
 holds 'the published records' "$tmp/text" 'on an NVIDIA H200|on an Intel(R) Xeon(R) Processor|commit 6471de5992b2|cuDNN has no algorithm'
-cp "$tmp/page.html" "$tmp/published.html"
 report results/h200/gpu_records.jsonl # a day's: 1,341 figures, 60 networks, pictures
 [ "$(wc -c <"$tmp/page.html")" -lt 1000000 ] || fail "a day's records make a page of $(wc -c <"$tmp/page.html") bytes"
+cp "$tmp/page.html" "$tmp/day.html"
 report results/h200/bench_{hot,cold,network}.jsonl results/h200/{peaks,sweep}.jsonl # what one day measured
 [ "$(wc -c <"$tmp/page.html")" -lt 1000000 ] || fail "a day's records make a page of $(wc -c <"$tmp/page.html") bytes"
 
@@ -207,7 +207,7 @@ for name in chromium chromium-browser google-chrome firefox-esr firefox; do
     browser=$(command -v $name) || continue
     case $name in chromium-browser | google-chrome) [ -n "${chrome:-}" ] && continue ;; firefox) [ -n "${firefox:-}" ] && continue ;; esac
     case $name in firefox*) firefox=1 ;; *) chrome=1 ;; esac
-    for page in hostile published kinds; do
+    for page in hostile day kinds; do
         tests=$((tests + 1))
         opens "$browser" $page || fail "$page in $name: $(cat "$tmp/said")"
     done
