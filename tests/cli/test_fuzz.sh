@@ -53,7 +53,7 @@ expect 0 "$broken" verify --impl cpu:direct "${all_of[@]}" --fail-fast
 [ "$(number '\([0-9]*\) cases: .*')" -eq "$all" ] || fail "nothing fails, and --fail-fast leaves something out"
 expect 1 "$broken" verify --impl broken --op pool --dir FWD --seed 1 --quiet --isolate --fail-fast # it crashes, in a process of its own
 [ "$(number '[0-9]* cases: \([0-9]*\) FAILED .*')" -eq 1 ] || fail "--isolate --fail-fast: $(tail -3 "$folder/out")"
-expect 1 "$broken" verify --impl broken:direct --op conv --dir FWD --fuzz 3000 --seed 1 --jobs 1 --quiet --fail-fast
+expect 1 "$broken" verify --impl broken:direct --op conv --dir FWD --fuzz 3000 --like dh1sw2 --seed 1 --jobs 1 --quiet --fail-fast
 [ "$(number '[0-9]* of 3000 cases: \([0-9]*\) FAILED .*')" = 1 ] || fail "--fuzz --fail-fast: $(tail -3 "$folder/out")"
 
 # A crash ends its case only.
