@@ -181,11 +181,18 @@ cnn_status verify_fuzz_args(const cli_options *o, cnn_error *err)
 
 /* ---- The run. */
 
+/* --fail-fast: workers finish what they have begun, and it counts no more. */
+static bool failed_already(const fuzz_session *s)
+{
+    return s->options->fail_fast && s->report.sums->cases[VERIFY_FAILED] > 0;
+}
+
 static bool take(void *user, const worker_message *message)
 {
     fuzz_session *s = user;
     fuzz_case c;
     char note[CNN_PROBLEM_TEXT_MAX];
+    if (failed_already(s)) return false;
     fuzz_draw(&s->space, s->seed, fuzz_place(s, message->index), message->attempt, &c);
     fuzz_count(s, &c, message);
     if (message->outcome.state == VERIFY_FAILED) fuzz_failure(s, &c, message);
@@ -201,8 +208,7 @@ static bool take(void *user, const worker_message *message)
 static bool enough(void *user)
 {
     const fuzz_session *s = user;
-    if (s->options->fail_fast && s->report.sums->cases[VERIFY_FAILED] > 0) return true;
-    return interrupt_seen() || (s->seconds > 0.0 && cnn_now() - s->report.started > s->seconds);
+    return failed_already(s) || interrupt_seen() || (s->seconds > 0.0 && cnn_now() - s->report.started > s->seconds);
 }
 
 /* GPUs are not shared between workers; CPU cases are small, so that a worker a core is what fills the machine. */
