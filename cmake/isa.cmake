@@ -6,7 +6,7 @@ function(benchcnn_isa_flags result)
     set(flags -O0)
   elseif(BENCHCNN_SANITIZE) # at -O3 the checks of unrolled loops take the compiler minutes a file
     set(flags -O1 -ffp-contract=fast)
-    if(CMAKE_C_COMPILER_ID STREQUAL "GNU") # in long functions a call an access: 35 s for fused/avx512.c, and not 170
+    if(CMAKE_C_COMPILER_ID STREQUAL "GNU") # in long functions a call an access: two thirds of the time for fused/avx512.c
       list(APPEND flags --param=asan-instrumentation-with-call-threshold=30)
     endif()
   endif()
@@ -15,7 +15,7 @@ endfunction()
 
 # benchcnn_isa(TARGET FILE FLAGS...): kernels of one text, compiled for each instruction set and chosen at run time: FILE
 # is such a source for the base set, FILE with avx2 and avx512 for `base` are its others. FLAGS are
-# AVX-512's. One text has one behaviour: where it is undefined the base set's kernels show, and alone are compiled to show it.
+# AVX-512's.
 function(benchcnn_isa target file)
   benchcnn_isa_flags(flags)
   target_sources(${target} PRIVATE ${file})
@@ -26,9 +26,6 @@ function(benchcnn_isa target file)
   string(REPLACE base avx2 avx2 ${file})
   string(REPLACE base avx512 avx512 ${file})
   target_sources(${target} PRIVATE ${avx2} ${avx512})
-  if(BENCHCNN_SANITIZE)
-    list(APPEND flags -fno-sanitize=undefined)
-  endif()
   set_source_files_properties(${avx2} PROPERTIES COMPILE_OPTIONS "${flags};-mavx2;-mfma")
   set(wide -mavx512f -mavx512vl -mavx512dq -mavx512bw ${ARGN})
   if(BENCHCNN_AVX512_BY_AVX2 AND NOT file MATCHES "fused|whole|peaks") # these name AVX-512's instructions, or measure them

@@ -5,14 +5,6 @@ from types import SimpleNamespace
 from pictures import spark
 from values import grouped, knobs, number, percent, text, words
 
-def shared_words(lists):
-    """How many words all of them begin with."""
-    count = 0
-    while all(len(words) > count for words in lists) and len({words[count] for words in lists}) == 1:
-        count += 1
-    return count
-
-
 def common_command(rows):
     """(prefix, middle, suffix) that the commands of these rows share. Between them a row keeps what is its own: `word`, as a
     rule the kernel's name, and `extra`, settings. Ten thousand whole commands would be most of the page."""
@@ -20,8 +12,8 @@ def common_command(rows):
     prefix = os.path.commonprefix(commands)
     prefix = prefix[:prefix.rfind(" ") + 1] if len(rows) > 1 else prefix
     rest = [command[len(prefix):].split(" ") for command in commands]
-    end = min(shared_words([words[1:][::-1] for words in rest]), *(len(words) - 1 for words in rest))
-    begin = shared_words([words[1:len(words) - end] for words in rest])
+    end = len(os.path.commonprefix([words[:0:-1] for words in rest]))
+    begin = len(os.path.commonprefix([words[1:len(words) - end] for words in rest]))
     joined = lambda words: "".join(" " + word for word in words)
     for row, words_of in zip(rows, rest):
         row["word"], row["extra"] = words_of[0], joined(words_of[1 + begin:len(words_of) - end])

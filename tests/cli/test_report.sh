@@ -162,7 +162,7 @@ report "${published[@]}"
 sound "${published[@]}"
 text
 holds 'the published records' "$tmp/text" 'on an NVIDIA H200|on an Intel(R) Xeon(R) Processor|commit 6471de5992b2|cuDNN has no algorithm'
-report results/h200/gpu_records.jsonl # a day's: 1,341 figures, 60 networks, pictures
+report results/h200/gpu_records.jsonl # a day's: 1,215 kernels, gradients of 60 networks, 13 pictures
 [ "$(wc -c <"$tmp/page.html")" -lt 1000000 ] || fail "a day's records make a page of $(wc -c <"$tmp/page.html") bytes"
 cp "$tmp/page.html" "$tmp/day.html"
 report results/h200/bench_{hot,cold,network}.jsonl results/h200/{peaks,sweep}.jsonl # what one day measured

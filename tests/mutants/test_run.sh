@@ -34,6 +34,7 @@ mutant usage <<<'echo "benchcnn: bad option" >&2; exit 2'
 mutant nothing <<<'echo "benchcnn: no GPU" >&2; exit 3'
 mutant silent <<<'exit 1'
 mutant liar <<<"$(record exact FAILED); exit 0"
+mutant two_cases <<<"$(record exact FAILED); case \" \$* \" in *' --fail-fast '*) ;; *) $(record bound FAILED) ;; esac; exit 1"
 mutant missing </dev/null
 rm "$tmp/missing"
 
@@ -47,6 +48,7 @@ expect 1 'did not end within 5 s' slow
 expect 0 $'^hang\thang' hang
 expect 1 $'^usage\tbroken' usage
 expect 1 'ended with status 2: benchcnn: bad option' usage
+expect 0 $'^two_cases\tcaught\texact\t$' two_cases # the first is enough; the matrix asks for all
 expect 77 'cannot run here: benchcnn: no GPU' nothing
 expect 1 $'^silent\tbroken' silent
 expect 1 $'^liar\tbroken' liar
@@ -66,6 +68,8 @@ grep -q '0 mutants not killed, 0 controls failed; checks without a mutant of the
 grep -q '^1 mutants: 1 killed (0 by a crash, 0 by a hang), 0 survived; the unchanged implementations held in 1 of 1 runs' "$tmp/page" || fail "$(cat "$tmp/page")"
 grep -qF '| `caught` | x | . |  |  |  |  |  |  | test |' "$tmp/page" || fail "no row of the mutant: $(cat "$tmp/page")"
 grep -qF '| exact | 1 | 1 | caught (no other check) |' "$tmp/page" || fail "no sums: $(cat "$tmp/page")"
+matrix two_cases
+grep -q '"mutant":"two_cases".*"failed":"bound,exact"' "$tmp/records" || fail "not all cases: $(cat "$tmp/records")"
 matrix same
 grep -q '1 mutants not killed' "$tmp/err" || fail "a survivor: $(cat "$tmp/err")"
 for check in exact bound precision gradient adjoint memory determinism; do mutant "each.$check" <<<"$(record $check FAILED); exit 1"; done
