@@ -2,7 +2,8 @@
 # run.sh FOLDER NAME: runs the mutant NAME of FOLDER as FOLDER/list says: it must be killed. run.sh FOLDER CONTROL OF VERIFY...:
 # runs the unchanged program CONTROL so: it must hold. Ends with 0 if so, 1 if not, 77 if it cannot run here. The last line
 # of the output is for matrix.sh: name, how it ended, checks that failed, checks that passed, separated by tabs.
-# The first case that fails kills a mutant; with MUTANT_WHOLE=1 it runs them all, so that each check has its say.
+# The first case that fails kills a mutant, if it holds in the unchanged program. With MUTANT_WHOLE=1 the mutant runs all cases,
+# so that each check has its say; matrix.sh then runs the controls.
 set -u
 folder=$1 name=$2 limit=${MUTANT_SECONDS:-200}
 tmp=$(mktemp -d)
@@ -47,6 +48,29 @@ elif [ $status -eq 1 ] && [ -n "$failed" ]; then
 else
     end=broken message="ended with status $status: $message"
 fi
+
+# The case that convicts a mutant must hold in the unchanged program: it runs there by the command of its record, or, if the mutant
+# ended without one, all that was asked does. Once for all mutants that fail in the same case, until the control is built anew.
+unchanged_holds() {
+    local program=$folder/control.${of%%:*} repro held words
+    repro=$(grep -aE '"state":"(FAILED|MISTRUSTED)"' "$tmp/out" | head -1 |
+        sed -n 's/.*"repro":"benchcnn \(\([^"\\]\|\\.\)*\)".*/\1/p' | sed 's/\\\(.\)/\1/g')
+    [ -n "$repro" ] || printf -v repro '%q ' verify --impl "$of" "${ask[@]}" --threads 2 --seed 1
+    held=$folder/held/$(cksum <<<"$of $repro" | tr ' ' -)
+    [ "$held" -nt "$program" ] && return
+    eval "words=($repro)" # its words are quoted for a shell
+    echo "unchanged: $program $repro"
+    timeout -s KILL "$limit" "$program" "${words[@]}" --quiet >"$tmp/unchanged" 2>&1 ||
+        grep '^1 cases: 0 FAILED 0 PASSED 1 UNSUPPORTED' "$tmp/unchanged" || # the mutant takes what it must refuse
+        { tail -5 "$tmp/unchanged"; return 1; }
+    mkdir -p "$folder/held" && touch "$held"
+}
+case $end in
+    caught | crash | hang)
+        [ -n "$control" ] || [ "${MUTANT_WHOLE:-0}" = 1 ] || unchanged_holds ||
+            end=broken message='the unchanged program does not hold in the same case'
+        ;;
+esac
 echo "$folder/$name verify --impl $of ${ask[*]} --threads 2 --seed 1"
 [ -z "$message" ] || echo "$message"
 printf '%s\t%s\t%s\t%s\n' "$name" "$end" "$failed" "$passed"

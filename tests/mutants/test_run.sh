@@ -38,6 +38,7 @@ mutant two_cases <<<"$(record exact FAILED); case \" \$* \" in *' --fail-fast '*
 mutant missing </dev/null
 rm "$tmp/missing"
 
+ln -s "$benchcnn" "$tmp/control.cpu"
 expect 1 $'^same\theld\t\t.*exact' same
 expect 0 $'^caught\tcaught\texact\tbound$' caught
 expect 0 '^so it is' caught
@@ -57,12 +58,41 @@ expect 1 'there is no mutant other' other
 "$here/run.sh" "$tmp" same cpu:naive --op conv --dir FWD --problem ic2ih5oc2kh3 >"$tmp/out" || fail "a control does not hold: $(cat "$tmp/out")"
 "$here/run.sh" "$tmp" caught cpu:naive --op conv >"$tmp/out" && fail "a control that fails holds"
 
+# The unchanged program must hold in the case that convicts a mutant: it runs once, until it is built anew.
+unchanged() { # STATUS [SAYS]: a program that notes its words, and ends so
+    printf '#!/bin/sh\nprintf "%%s\\n" "$@" >>"%s/words"\necho "%s"\nexit %s\n' "$tmp" "${2:-}" "$1" >"$tmp/new"
+    chmod +x "$tmp/new" && mv "$tmp/new" "$tmp/control.cpu"
+}
+cat >"$tmp/record" <<'EOF'
+{"kind":"verify","check":"bound","state":"PASSED","repro":"benchcnn verify --impl cpu:naive --problem g1"}
+{"kind":"verify","check":"exact","state":"FAILED","repro":"benchcnn verify --impl cpu:naive --problem 'g2n\"it'\\''s\"'"}
+{"kind":"verify","check":"exact","state":"FAILED","repro":"benchcnn verify --impl cpu:naive --problem g3"}
+EOF
+mutant convicted <<<"cat '$tmp/record'; exit 1"
+unchanged 1
+expect 1 $'^convicted\tbroken\t' convicted
+expect 1 '^the unchanged program does not hold in the same case' convicted
+expect 1 $'^crash\tbroken\t' crash
+unchanged 3 '0 cases: 0 FAILED 0 PASSED'
+expect 1 $'^convicted\tbroken\t' convicted
+unchanged 3 '1 cases: 0 FAILED 0 PASSED 1 UNSUPPORTED (seed 1)'
+expect 0 $'^convicted\tcaught' convicted
+unchanged 0
+rm "$tmp/words"
+expect 0 $'^convicted\tcaught\texact\tbound$' convicted
+expect 0 $'^convicted\tcaught' convicted
+[ "$(paste -sd' ' "$tmp/words")" = "verify --impl cpu:naive --problem g2n\"it's\" --quiet" ] || fail "another case: $(cat "$tmp/words")"
+rm "$tmp/words"
+expect 0 $'^crash\tcrash' crash # without a record all that was asked must hold
+[ "$(paste -sd' ' "$tmp/words")" = 'verify --impl cpu:naive --op conv --dir FWD --problem ic2ih5oc2kh3 --fail-fast --threads 2 --seed 1 --quiet' ] ||
+    fail "not what was asked: $(cat "$tmp/words")"
+
 # The page: every check must have a mutant of its own, so that of one mutant cannot be all.
 matrix() {
     MUTANT_SECONDS=5 "$here/matrix.sh" "$tmp" "$1" >"$tmp/records" 2>"$tmp/err" || return
     "$here/page.sh" "$tmp/records" >"$tmp/page" 2>"$tmp/err"
 }
-ln -s "$benchcnn" "$tmp/control.cpu"
+ln -sf "$benchcnn" "$tmp/control.cpu"
 matrix caught && fail "six checks without a mutant are taken for proved"
 grep -q '0 mutants not killed, 0 controls failed; checks without a mutant of their own: bound precision' "$tmp/err" || fail "$(cat "$tmp/err")"
 grep -q '^1 mutants: 1 killed (0 by a crash, 0 by a hang), 0 survived; the unchanged implementations held in 1 of 1 runs' "$tmp/page" || fail "$(cat "$tmp/page")"
