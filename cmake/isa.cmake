@@ -2,9 +2,7 @@
 # a sum: their kernels are written for it.
 function(benchcnn_isa_flags result)
   set(flags -O3 -ffp-contract=fast)
-  if(BENCHCNN_LIBFUZZER) # fuzz.cmake: no kernel runs
-    set(flags -O0)
-  elseif(BENCHCNN_SANITIZE) # at -O3 the checks of unrolled loops take the compiler minutes a file
+  if(BENCHCNN_SANITIZE) # at -O3 the checks of unrolled loops take the compiler minutes a file
     set(flags -O1 -ffp-contract=fast)
     if(CMAKE_C_COMPILER_ID STREQUAL "GNU") # in long functions a call an access: two thirds of the time for fused/avx512.c
       list(APPEND flags --param=asan-instrumentation-with-call-threshold=30)

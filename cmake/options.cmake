@@ -24,9 +24,10 @@ set(BENCHCNN_WARNINGS -Wall -Wextra -Wshadow -Wcast-qual -Wpointer-arith)
 # A sanitized program is built to be tested, once: at -O1 with the lines of its functions alone it compiles in less than half of the
 # time that the build type's options take (kernels: in a fifth), and its reports name the same places.
 if(BENCHCNN_SANITIZE)
-  # Of what may happen -O1 knows less, and warns of what the optimised build shows to be right.
-  list(APPEND BENCHCNN_COMPILE_OPTIONS -O1 -g1 -Wno-format-truncation -Wno-maybe-uninitialized -fsanitize=${BENCHCNN_SANITIZE} -fno-omit-frame-pointer
-    -fno-sanitize-recover=all)
+  list(APPEND BENCHCNN_COMPILE_OPTIONS -O1 -g1 -fsanitize=${BENCHCNN_SANITIZE} -fno-omit-frame-pointer -fno-sanitize-recover=all)
+  if(CMAKE_C_COMPILER_ID STREQUAL "GNU") # at -O1 it knows less of what may happen, and warns of what the optimised build shows to be right
+    list(APPEND BENCHCNN_COMPILE_OPTIONS -Wno-format-truncation -Wno-maybe-uninitialized)
+  endif()
   target_link_options(benchcnn_flags INTERFACE -fsanitize=${BENCHCNN_SANITIZE})
 endif()
 # A sanitizer's notes on each place that it watches hold addresses, a million in all: where the program lies at a fixed one, no start
@@ -51,5 +52,11 @@ target_compile_options(benchcnn_flags INTERFACE
   $<$<AND:$<COMPILE_LANGUAGE:C,CXX>,$<BOOL:${BENCHCNN_WERROR}>>:-Werror>
   "$<$<COMPILE_LANGUAGE:CUDA>:-Xcompiler=${for_nvcc},${warnings_for_nvcc}>"
   $<$<AND:$<COMPILE_LANGUAGE:CUDA>,$<BOOL:${BENCHCNN_WERROR}>>:-Werror=all-warnings>)
+# A null pointer, one that left its object, one that wrapped around: the address sanitizer sees each when it is used. UBSan's checks of
+# them at every place of a kernel take half of the time in which kernels compile.
+if(BENCHCNN_SANITIZE MATCHES "address")
+  target_compile_options(benchcnn_flags INTERFACE
+    $<$<AND:$<COMPILE_LANGUAGE:C,CXX>,$<BOOL:$<TARGET_PROPERTY:BENCHCNN_KERNELS>>>:-fno-sanitize=null,object-size,pointer-overflow>)
+endif()
 find_package(Threads REQUIRED)
 target_link_libraries(benchcnn_flags INTERFACE Threads::Threads m)
