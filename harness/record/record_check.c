@@ -140,16 +140,26 @@ static void refuse_name(const char *kind, const char *name, record_fault *each, 
     each(user, name, text, nearest != NULL);
 }
 
+/* The rows of a kind, looked up once a record; 0: there is no such kind. */
+static int rows_of(const char *kind, const field_row *of[ROWS])
+{
+    int count = 0;
+    for (int i = 0; strchr(kind, ',') == NULL && i < ROWS; i++)
+        if (lists(rows[i].kinds, kind)) of[count++] = &rows[i];
+    return count;
+}
+
 /* A name may have two rows for a kind: then one of them must hold. */
-static void check_field(const char *kind, const cJSON *item, record_fault *each, void *user)
+static void check_field(const char *kind, const field_row *const *of, int count, const cJSON *item, record_fault *each,
+                        void *user)
 {
     const field_row *refused = NULL;
     bool typed;
-    for (int i = 0; i < ROWS; i++) {
-        const int place = place_of(&rows[i], item->string);
-        if (place < 0 || !lists(rows[i].kinds, kind)) continue;
-        if (holds(item, &rows[i], place, &typed)) return;
-        if (refused == NULL) refused = &rows[i];
+    for (int i = 0; i < count; i++) {
+        const int place = place_of(of[i], item->string);
+        if (place < 0) continue;
+        if (holds(item, of[i], place, &typed)) return;
+        if (refused == NULL) refused = of[i];
     }
     if (refused != NULL)
         refuse_value(item, refused, place_of(refused, item->string), each, user);
@@ -157,17 +167,11 @@ static void check_field(const char *kind, const cJSON *item, record_fault *each,
         refuse_name(kind, item->string, each, user);
 }
 
-static bool is_kind(const char *kind)
-{
-    for (int i = 0; strchr(kind, ',') == NULL && i < ROWS; i++)
-        if (lists(rows[i].kinds, kind)) return true;
-    return false;
-}
-
 bool record_known(const char *line, size_t length)
 {
     const cnn_record record = {.object = record_parse(line, length)};
-    const bool known = record.object != NULL && is_kind(record_get_text(&record, "kind"));
+    const field_row *of[ROWS];
+    const bool known = record.object != NULL && rows_of(record_get_text(&record, "kind"), of) > 0;
     cJSON_Delete(record.object);
     return known;
 }
@@ -175,8 +179,10 @@ bool record_known(const char *line, size_t length)
 void record_check(const cnn_record *record, record_fault *each, void *user)
 {
     const char *kind = record_get_text(record, "kind");
+    const field_row *of[ROWS];
+    const int count = rows_of(kind, of);
     const cJSON *item;
-    if (!is_kind(kind)) {
+    if (count == 0) {
         char text[160];
         snprintf(text, sizeof text, "is '%.64s', which this version does not know", kind);
         each(user, "kind", text, true);
@@ -184,6 +190,6 @@ void record_check(const cnn_record *record, record_fault *each, void *user)
     }
     cJSON_ArrayForEach(item, record->object)
     {
-        if (strcmp(item->string, "kind") != 0) check_field(kind, item, each, user);
+        if (strcmp(item->string, "kind") != 0) check_field(kind, of, count, item, each, user);
     }
 }
