@@ -72,7 +72,7 @@ sanitized() {
     local few='--problem mb4ic3ih14oc64kh3ph1 --problem mb2ic64ih9oc72kh3ph1 --problem mb8ic64ih14oc64kh3ph1 --problem mb2ic72ih8oc40kh1'
     for impl in v1 v2 v3; do
         for net in thesis small mlp_64; do
-            echo "train --net $net --impl cuda_fused:$impl --data synthetic --images 200,50 --batch 37 --shift 1 --quiet"
+            echo "train --net $net --impl cuda_fused:$impl --data synthetic --images 60,20 --batch 37 --shift 1 --quiet"
         done
     done
     for cluster in 1 2 5 10; do # clusters of so many blocks; with one barrier of the grid a step, and with two

@@ -1,5 +1,6 @@
 /* test_network_steps.c: what verify says of a trainer's steps where rounding alone decides where many of them end: it
- * compares fewer. A right trainer is never accused; one that begins with other parameters is. */
+ * compares fewer; and where steps of the default length leave no numbers: it compares shorter ones. A right trainer is
+ * never accused; one that begins with other parameters is. */
 #include "tests/harness/net/train_shift_unit.h"
 
 #include "harness/device/registry.h"
@@ -11,6 +12,14 @@ static void make_net(char text[], size_t size)
     size_t at = (size_t)snprintf(text, size, "input 1 8 8\n");
     for (int i = 0; i < 40; i++) at += (size_t)snprintf(text + at, size - at, "fc 32\ntanh\n");
     snprintf(text + at, size - at, "fc 10\nsoftmax_cross_entropy\n");
+}
+
+/* Values that grow from layer to layer, and their gradients with them: a step is many times the parameters. */
+static void make_steep(int layers, int most, char text[], size_t size)
+{
+    size_t at = (size_t)snprintf(text, size, "input 1 8 8\ninit uniform %d %d\n", -most, most);
+    for (int i = 0; i < layers; i++) at += (size_t)snprintf(text + at, size - at, "fc 32\nrelu\n");
+    snprintf(text + at, size - at, "fc 10\nquadratic\n");
 }
 
 /* One optimizer will do. */
@@ -35,21 +44,19 @@ static cnn_status train_from_elsewhere(cnn_context *c, cnn_trainer *t, const cnn
 
 static void keep(void *user, const verify_result *r) { *(verify_result *)user = *r; }
 
-static verify_result steps_of(bool elsewhere, uint64_t seed)
+static verify_result steps_of(const char *text, bool elsewhere, uint64_t seed)
 {
     const verify_options options = {.seed = seed, .reference_threads = 2};
     cnn_impl impl = *cnn_impl_cpu();
     cnn_trainers trainers = *impl.trainers;
     const cnn_algorithm *fused = NULL;
     verify_result r = {.state = VERIFY_SKIPPED};
-    char text[1024];
     trainers.supports = only_sgd;
     if (elsewhere) trainers.train = train_from_elsewhere;
     impl.trainers = &trainers;
     for (int i = 0; i < impl.n_algorithms; i++)
         if (strcmp(impl.algorithms[i].name, "fused") == 0) fused = &impl.algorithms[i];
     assert_non_null(fused);
-    make_net(text, sizeof text);
     cnn_session session = session_of(&impl);
     cnn_network *n = build_net(text, CNN_F32, CNN_NCHW, 4);
     assert_true(n->net.param_elems <= 65536);
@@ -64,8 +71,10 @@ static uint64_t decided = 1; /* a seed with which rounding decides */
 
 static void what_rounding_decides_is_no_fault(void **state)
 {
+    char text[1024];
+    make_net(text, sizeof text);
     for (uint64_t seed = 1; seed <= SEEDS; seed++) {
-        const verify_result r = steps_of(false, seed);
+        const verify_result r = steps_of(text, false, seed);
         if (r.state != VERIFY_PASSED) fail_msg("seed %d: %s: %s", (int)seed, verify_state_name(r.state), r.reason);
         decided = seed;
         if (strstr(r.reason, "rounding decides") != NULL) return;
@@ -75,8 +84,30 @@ static void what_rounding_decides_is_no_fault(void **state)
 
 static void fewer_steps_show_a_fault(void **state)
 {
-    const verify_result r = steps_of(true, decided);
+    char text[1024];
+    make_net(text, sizeof text);
+    const verify_result r = steps_of(text, true, decided);
     if (r.state != VERIFY_FAILED) fail_msg("seed %d: %s: %s", (int)decided, verify_state_name(r.state), r.reason);
+}
+
+static void shorter_steps_are_compared(void **state)
+{
+    char text[1024];
+    make_steep(9, 1, text, sizeof text);
+    const verify_result right = steps_of(text, false, 1), wrong = steps_of(text, true, 1);
+    if (right.state != VERIFY_PASSED || strstr(right.reason, "12 steps with 1 optimizer") == NULL ||
+        strstr(right.reason, "with 1 at a lower rate than its own") == NULL)
+        fail_msg("%s: %s", verify_state_name(right.state), right.reason);
+    if (wrong.state != VERIFY_FAILED) fail_msg("%s: %s", verify_state_name(wrong.state), wrong.reason);
+}
+
+static void what_ends_in_no_numbers_is_skipped(void **state)
+{
+    char text[2048];
+    make_steep(40, 9, text, sizeof text);
+    const verify_result r = steps_of(text, false, 1);
+    if (r.state != VERIFY_SKIPPED || strstr(r.reason, "at any rate") == NULL)
+        fail_msg("%s: %s", verify_state_name(r.state), r.reason);
 }
 
 int main(void)
@@ -84,6 +115,8 @@ int main(void)
     const struct CMUnitTest unit_tests[] = {
         cmocka_unit_test(what_rounding_decides_is_no_fault),
         cmocka_unit_test(fewer_steps_show_a_fault),
+        cmocka_unit_test(shorter_steps_are_compared),
+        cmocka_unit_test(what_ends_in_no_numbers_is_skipped),
     };
     return cmocka_run_group_tests(unit_tests, NULL, NULL);
 }

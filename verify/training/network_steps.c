@@ -19,6 +19,9 @@
  * in a third to a half of these starts. Twice the farthest that one leads is allowed, too, up to a quarter of the way;
  * without a kink that is 10^-4 of it. A start that leads to no finite numbers allows nothing.
  *
+ * A step too long for a network leaves numbers that no type holds: what is compared then is nothing. Where single
+ * operations end so, both train at a lower rate, a sixteenth at a time.
+ *
  * Where something differs even so, and nudges lead farther than half of the share, rounding may have decided it. Then
  * both begin again, and make half as many steps, until that is told apart. With one step an epoch the last word is
  * said: what differs is a fault, but where the nudges' part would be more than a quarter, which says nothing. */
@@ -27,6 +30,7 @@
 #include "verify/engine.h"
 
 #include "harness/base/rng.h"
+#include "harness/base/text.h"
 #include "harness/problem/names.h"
 #include "harness/problem/problem.h"
 
@@ -35,7 +39,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { STEPS = 6, EPOCHS = 2, NUDGES = 16 };
+enum { STEPS = 6, EPOCHS = 2, NUDGES = 16, RATES = 12 };
 static const double way_share[CNN_DTYPE_COUNT] = {[CNN_F32] = 1e-2, [CNN_F64] = 1e-8};
 static const double nudge[CNN_DTYPE_COUNT] = {[CNN_F32] = 0x1p-20, [CNN_F64] = 0x1p-49};
 static const double strayed_times = 2.0;
@@ -55,6 +59,8 @@ typedef struct steps {
     int batches;         /* of an epoch */
     bool too_many;       /* something differs, and may be chance */
     int fewest;          /* batches that were compared, over all optimizers; 0: where those of one end was never told */
+    bool beyond;         /* single operations end in no numbers at any rate */
+    int slower, left;    /* optimizers that trained at a lower rate, and those that could at none */
     verify_result *result;
 } steps;
 
@@ -148,6 +154,27 @@ static cnn_status run(const steps *s, const char *algorithm, const void *start, 
     vf_net_doubles(net, o->end.own.params, net->param_elems, o->params);
     vf_net_doubles(net, o->end.own.grads, net->trained_elems, o->grads);
     return CNN_OK;
+}
+
+static bool is_finite(const steps *s, const outcome *o)
+{
+    double sum = vf_distance(o->params, NULL, s->network->net.param_elems);
+    for (int e = 0; e < EPOCHS; e++) sum += o->epochs[e].train_loss + o->epochs[e].test_loss;
+    return isfinite(sum);
+}
+
+/* At the first rate, of its own and sixteenths of it, with which it ends in numbers. */
+static cnn_status run_composition(steps *s, outcome *o, cnn_error *err)
+{
+    cnn_status status = run(s, NULL, NULL, o, err);
+    for (int i = 0; i < RATES && status == CNN_OK && !is_finite(s, o); i++) {
+        close_outcome(o);
+        *o = (outcome){.t = NULL};
+        s->params.optimizer.lr /= 16;
+        status = run(s, NULL, NULL, o, err);
+    }
+    s->beyond = status == CNN_OK && !is_finite(s, o);
+    return status;
 }
 
 /* ---- Comparing ---- */
@@ -301,12 +328,13 @@ static cnn_status check_batches(steps *s, const char *algorithm, double *used, c
 {
     outcome theirs = {.t = NULL}, ours = {.t = NULL};
     const bool alone = s->params.workers > 0;
-    cnn_status status = alone ? CNN_OK : run(s, NULL, NULL, &ours, err);
+    s->beyond = false;
+    cnn_status status = alone ? CNN_OK : run_composition(s, &ours, err);
     memset(s->strayed, 0, (size_t)s->network->net.n_params * sizeof *s->strayed);
     s->strayed_loss = 0.0;
-    s->too_many = false;
-    if (status == CNN_OK) status = run(s, algorithm, NULL, &theirs, err);
-    if (status == CNN_OK && !alone && s->result->state != VERIFY_FAILED) {
+    s->too_many = s->beyond; /* fewer steps may end in numbers */
+    if (status == CNN_OK && !s->beyond) status = run(s, algorithm, NULL, &theirs, err);
+    if (status == CNN_OK && !s->beyond && !alone && s->result->state != VERIFY_FAILED) {
         status = compare(s, &theirs, &ours, used, err);
         if (status == CNN_OK) status = compare_tests(s, &theirs, &ours, err);
     }
@@ -317,16 +345,20 @@ static cnn_status check_batches(steps *s, const char *algorithm, double *used, c
 
 static cnn_status check_optimizer(steps *s, const char *algorithm, double *used, cnn_error *err)
 {
+    const double own = s->params.optimizer.lr;
     s->batches = 2 * STEPS;
     s->too_many = true;
     while (s->too_many && s->batches > 1) {
         s->batches /= 2;
+        s->params.optimizer.lr = own;
         s->data.train.count = images_of(&s->network->net, s->batches);
         const cnn_status status = check_batches(s, algorithm, used, err);
         if (status != CNN_OK || s->result->state == VERIFY_FAILED) return status;
     }
+    s->left += s->beyond;
+    s->slower += !s->beyond && s->params.optimizer.lr < own;
     const int compared = s->too_many ? 0 : s->batches;
-    if (compared < s->fewest) s->fewest = compared;
+    if (compared < s->fewest && !s->beyond) s->fewest = compared;
     return CNN_OK;
 }
 
@@ -349,14 +381,25 @@ static cnn_status choose_composition(steps *s, cnn_session *other, cnn_error *er
 static void pass(const steps *s, int kinds)
 {
     const bool alone = s->params.workers > 0;
-    char fewer[64] = "";
+    const char *composed = alone ? "" : s->composed->impl->name;
+    char but[256] = "";
+    if (s->left == kinds) {
+        vf_set(s->result, VERIFY_SKIPPED,
+               "single operations of %s end in no numbers within %d steps, at any rate: "
+               "other initial values would show more",
+               composed, EPOCHS);
+        return;
+    }
     if (s->fewest == 0)
-        snprintf(fewer, sizeof fewer, ", with one by the reference only: rounding decides where %d end", EPOCHS);
+        cnn_append(but, sizeof but, ", with one by the reference only: rounding decides where %d end", EPOCHS);
     else if (s->fewest < STEPS)
-        snprintf(fewer, sizeof fewer, ", with one only %d: rounding decides more", EPOCHS * s->fewest);
-    vf_set(s->result, VERIFY_PASSED, "%d steps with %d optimizer%s, compared with %s%s%s", EPOCHS * STEPS, kinds,
-           kinds == 1 ? "" : "s", alone ? "the reference" : "single operations of ",
-           alone ? "" : s->composed->impl->name, fewer);
+        cnn_append(but, sizeof but, ", with one only %d: rounding decides more", EPOCHS * s->fewest);
+    if (s->slower > 0)
+        cnn_append(but, sizeof but, "; with %d at a lower rate than its own, where it diverges", s->slower);
+    if (s->left > 0) cnn_append(but, sizeof but, "; with %d none, for it diverges at any rate", s->left);
+    vf_set(s->result, VERIFY_PASSED, "%d steps with %d optimizer%s, compared with %s%s%s", EPOCHS * STEPS,
+           kinds - s->left, kinds - s->left == 1 ? "" : "s", alone ? "the reference" : "single operations of ",
+           composed, but);
 }
 
 /* One result for all optimizers: the first that differs is told. */
