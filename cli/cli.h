@@ -118,6 +118,7 @@ typedef struct cli_case {
     const cnn_session *session;
     const char *algorithm;
     const cnn_problem *problem; /* NULL: --net, in this type */
+    int64_t batch;              /* of a network */
     cnn_dir dir;
     cnn_type type;
     int64_t seed;

@@ -14,6 +14,16 @@ static void append_kind(const cnn_problem *p, char *text, size_t size)
     if (conv ? !p->u.conv.bias : p->op == CNN_OP_FC && !p->u.fc.bias) cnn_append(text, size, " --no-bias");
 }
 
+/* How a network's steps are made. */
+static void append_steps(const cli_options *o, int64_t batch, char *text, size_t size)
+{
+    cnn_append(text, size, " --batch %lld", (long long)batch);
+    if (o->fuse) cnn_append(text, size, " --fuse");
+    if (o->offload) cnn_append(text, size, " --offload");
+    if (o->recompute) cnn_append(text, size, " --recompute");
+    if (cli_given(o, "streams")) cnn_append(text, size, " --streams %lld", (long long)o->streams);
+}
+
 /* A knob of --kernel is there only if it is set. */
 static bool is_own_knob(const cli_options *o, const cnn_impl *impl, const char *name)
 {
@@ -47,6 +57,7 @@ void cli_repeat(const cli_options *o, const cli_case *c, char *text, size_t size
     cnn_append(text, size, " --dtype %s --layout %s", cnn_dtype_name(type->dtype), cnn_layout_name(type->layout));
     if (type->math != CNN_MATH_F32) cnn_append(text, size, " --math %s", cnn_math_name(type->math));
     if (c->problem != NULL) append_kind(c->problem, text, size);
+    if (c->problem == NULL) append_steps(o, c->batch, text, size);
     if (s->device != 0 && s->impl->device_kind != CNN_DEVICE_CPU) cnn_append(text, size, " --device %d", s->device);
     for (int i = 0; i < s->impl->n_knobs; i++)
         if (s->knobs[i] != s->impl->knobs[i].def || is_own_knob(o, s->impl, s->impl->knobs[i].name))

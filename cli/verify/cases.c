@@ -6,7 +6,7 @@
 
 #include <string.h>
 
-enum { MAX_ALGORITHMS = 128, NET_BATCH = 4 };
+enum { MAX_ALGORITHMS = 128, NET_BATCH = 4, BATCHES = 64 };
 
 /* ---- Problems. */
 
@@ -280,10 +280,11 @@ cnn_status verify_look_ahead(verification *v, problem_list *list, cnn_error *err
 
 /* ---- Networks. */
 
-static cnn_status verify_network(verification *v, const cnn_session *session, const cnn_type *type, cnn_error *err)
+static cnn_status verify_network(verification *v, const cnn_session *session, const cnn_type *type, int64_t batch,
+                                 cnn_error *err)
 {
     cnn_network *network;
-    cnn_status status = cnn_net_load(v->options->net, type, NET_BATCH, (uint64_t)v->options->seed, &network, err);
+    cnn_status status = cnn_net_load(v->options->net, type, batch, (uint64_t)v->options->seed, &network, err);
     const cnn_op op = status == CNN_OK ? cli_deciding_op(&network->net) : CNN_OP_CONV;
     for (int i = 0; status == CNN_OK && i < session->impl->n_algorithms; i++) {
         const cnn_algorithm *a = &session->impl->algorithms[i];
@@ -292,6 +293,7 @@ static cnn_status verify_network(verification *v, const cnn_session *session, co
         const report_case now = {.session = session,
                                  .algorithm = a->name,
                                  .what = v->options->net,
+                                 .batch = batch,
                                  .dir = CNN_BWD_W,
                                  .type = *type,
                                  .seed = v->options->seed};
@@ -301,6 +303,17 @@ static cnn_status verify_network(verification *v, const cnn_session *session, co
         status = close_case(v, status, v->report.state, err);
     }
     if (network != NULL) cnn_net_free(network);
+    return status;
+}
+
+static cnn_status verify_batches(verification *v, const cnn_session *session, const cnn_type *type, cnn_error *err)
+{
+    int64_t batches[BATCHES] = {NET_BATCH};
+    int count = 1;
+    cnn_status status = v->options->batch == NULL
+                            ? CNN_OK
+                            : cli_ints("batch", v->options->batch, 1, 1 << 20, batches, BATCHES, &count, err);
+    for (int b = 0; status == CNN_OK && b < count; b++) status = verify_network(v, session, type, batches[b], err);
     return status;
 }
 
@@ -329,7 +342,7 @@ cnn_status verify_all(verification *v, problem_list *list, cnn_error *err)
         enter_session(v, s);
         if (!net) status = verify_session_ops(v, s, list, err);
         for (int t = 0; net && status == CNN_OK && t < v->types.count; t++)
-            status = verify_network(v, &v->sessions.list[s], &v->types.types[t], err);
+            status = verify_batches(v, &v->sessions.list[s], &v->types.types[t], err);
         leave_session(v);
     }
     return status;

@@ -20,7 +20,7 @@ static void append_head(const verify_report *r, char text[LINE])
     if (c->problem != NULL)
         cnn_append(text, LINE, "%-9s %-5s %s", cnn_op_name(c->problem->op), cnn_dir_name(c->dir), c->what);
     else
-        cnn_append(text, LINE, "net %s", c->what);
+        cnn_append(text, LINE, "net %s batch %lld", c->what, (long long)c->batch);
     cnn_append(text, LINE, " %s %s", cnn_dtype_name(c->type.dtype), cnn_layout_name(c->type.layout));
     if (c->type.math != CNN_MATH_F32) cnn_append(text, LINE, " %s", cnn_math_name(c->type.math));
 }

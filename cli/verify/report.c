@@ -35,7 +35,7 @@ void report_write(verify_report *r, cnn_record *record)
 void report_repro(const verify_report *r, char command[CLI_REPEAT_MAX])
 {
     const report_case *n = &r->now;
-    const cli_case c = {"verify", n->session, n->algorithm, n->problem, n->dir, n->type, n->seed};
+    const cli_case c = {"verify", n->session, n->algorithm, n->problem, n->batch, n->dir, n->type, n->seed};
     snprintf(command, CLI_REPEAT_MAX, "%s", n->command != NULL ? n->command : "");
     if (n->command != NULL) return;
     cli_repeat(r->options, &c, command, CLI_REPEAT_MAX);
@@ -121,6 +121,7 @@ static void record_result(verify_report *r, const verify_result *v)
         record_problem(record, v->problem, v->dir);
     } else {
         record_text(record, "net", r->now.what);
+        record_int(record, "batch", r->now.batch);
         record_text(record, "dtype", cnn_dtype_name(r->now.type.dtype));
         record_text(record, "layout", cnn_layout_name(r->now.type.layout));
     }

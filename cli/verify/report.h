@@ -33,6 +33,7 @@ typedef struct report_case {
     const cnn_session *session;
     const char *algorithm, *what; /* what: the problem's text, or the network's name */
     const cnn_problem *problem;   /* NULL for a network */
+    int64_t batch;                /* of a network */
     cnn_dir dir;
     cnn_type type;
     const tuned_pick *tuned; /* it was chosen as "tuned", which is this; else NULL */

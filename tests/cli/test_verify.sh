@@ -75,6 +75,17 @@ grep -q "\"seed\":$one[,}]" "$tmp/one.jsonl" && grep -q -- "--seed $one" "$tmp/o
 [ "$(drawn again "${problem[@]}" --seed "$one")" = "$one" ] && [ "$(used one)" = "$(used again)" ] || fail "--seed $one gives other data"
 [ "$(drawn fuzz --fuzz 3)" != "$(drawn fuzz_again --fuzz 3)" ] || fail "--fuzz draws the same cases in every run"
 
+# A network at several batches, and what repeats each: with all that says how its steps are made.
+tests=$((tests + 1))
+"$benchcnn" verify --impl cpu:gemm --net karv_mlp --batch 2,5 --fuse --seed 1 --threads 1 --out "$tmp/net.jsonl" >"$tmp/said" 2>&1 || fail "two batches: $(cat "$tmp/said")"
+for batch in 2 5; do
+    grep -q "^PASSED .* net karv_mlp batch $batch f32 " "$tmp/said" || fail "no row of batch $batch: $(cat "$tmp/said")"
+    grep "\"batch\":$batch," "$tmp/net.jsonl" | grep -q -- "--net karv_mlp .* --batch $batch --fuse " || fail "a record of batch $batch does not say how to repeat it: $(tail -3 "$tmp/net.jsonl")"
+done
+"$benchcnn" check "$tmp/net.jsonl" >"$tmp/said" || fail "$(cat "$tmp/said")"
+"$benchcnn" verify --impl cpu --batch 2 >"$tmp/said" 2>&1
+[ $? -eq 2 ] && grep -q -- '--batch goes with --net' "$tmp/said" || fail "--batch without --net: $(cat "$tmp/said")"
+
 # On a terminal the bar makes room for each row: what stands before "CR, erase" is gone, and no other line has both.
 if command -v script >/dev/null; then
     tests=$((tests + 1))
