@@ -54,20 +54,39 @@ static cnn_status backward_make(fused_conv *v, int lanes, cnn_error *err)
 
 /* ---- Weights. */
 
-/* The weights of output channel o from input channel c of its group: loops, for divisions would take longest. */
-static void pack_taps(const fused_conv *v, int lanes, int64_t o, int64_t c, float *plain, float *packed, bool back)
+/* Where the weights of an output channel go: those of a tap `step` apart, but for the tail's columns (step 0). */
+typedef struct packed_column {
+    float *to;
+    int64_t column, step;
+} packed_column;
+
+static packed_column column_of(const fused_conv *v, int lanes, int64_t o, float *packed)
+{
+    const fused_matrix *m = &v->forward.m;
+    const int64_t ocg = v->plain.oc / v->plain.g, column = o % ocg;
+    if (v->each) return (packed_column){packed + o, 0, 0};
+    packed_column at = {packed + o / ocg * v->forward.w_group, column, 0};
+    if (column < m->vectors * lanes) {
+        at.to += fused_matrix_at(m, 0, column, lanes);
+        at.step = fused_matrix_at(m, 1, column, lanes) - fused_matrix_at(m, 0, column, lanes);
+    }
+    return at;
+}
+
+/* The weights of an output channel from input channel c of its group. */
+static void pack_taps(const fused_conv *v, int lanes, const packed_column *o, int64_t c, float *plain, bool back)
 {
     const cnn_conv_desc *p = &v->plain;
     const fused_matrix *m = &v->forward.m;
-    const int64_t ocg = p->oc / p->g, icg = p->ic / p->g, taps = p->kh * p->kw;
-    float *const of_column = packed + (v->each ? o : o / ocg * v->forward.w_group);
-    const int64_t column = v->each ? 0 : o % ocg;
+    const int64_t icg = p->ic / p->g, taps = p->kh * p->kw;
     for (int64_t h = 0; h < p->kh; h++)
         for (int64_t w = 0; w < p->kw; w++) {
             const int64_t at = h * p->kw + w, k = v->widened ? w * icg + c : c;
             const int64_t tap = v->widened ? h : at, term = v->flat ? tap * v->tap_terms + k : k;
-            float *number =
-                of_column + (v->flat ? 0 : tap * m->elems) + (v->each ? 0 : fused_matrix_at(m, term, column, lanes));
+            const int64_t in_tap = v->each       ? 0
+                                   : o->step > 0 ? term * o->step
+                                                 : fused_matrix_at(m, term, o->column, lanes);
+            float *number = o->to + (v->flat ? 0 : tap * m->elems) + in_tap;
             float *weight = &plain[p->flip ? taps - 1 - at : at];
             if (back)
                 *weight = *number;
@@ -76,12 +95,21 @@ static void pack_taps(const fused_conv *v, int lanes, int64_t o, int64_t c, floa
         }
 }
 
+/* By squares of channels: of an FC layer's weights each line, of either order, is then read or written once. */
 void fused_conv_pack(const fused_conv *v, int lanes, float *plain, float *packed, bool back)
 {
+    enum { SQUARE = 16 };
     const cnn_conv_desc *p = &v->plain;
     const int64_t icg = p->ic / p->g, taps = p->kh * p->kw;
-    for (int64_t o = 0; o < p->oc; o++)
-        for (int64_t c = 0; c < icg; c++) pack_taps(v, lanes, o, c, plain + (o * icg + c) * taps, packed, back);
+    for (int64_t first = 0; first < p->oc; first += SQUARE) {
+        packed_column of[SQUARE];
+        const int64_t count = cpu_min(SQUARE, p->oc - first);
+        for (int64_t i = 0; i < count; i++) of[i] = column_of(v, lanes, first + i, packed);
+        for (int64_t from = 0; from < icg; from += SQUARE)
+            for (int64_t i = 0; i < count; i++)
+                for (int64_t c = from; c < cpu_min(from + SQUARE, icg); c++)
+                    pack_taps(v, lanes, &of[i], c, plain + ((first + i) * icg + c) * taps, back);
+    }
 }
 
 /* ---- Making and freeing. */

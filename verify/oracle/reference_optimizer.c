@@ -30,11 +30,21 @@ typedef struct update {
     value w, state[2];
 } update;
 
-/* Sums of magnitudes go beside the values, for bounds: `m` is what `v` would be if nothing cancelled. */
-static update step(const cnn_optimizer_desc *d, double w, double grad, const double old[2], double t)
+/* What corrects Adam's averages, whose first ones are too small: the same for all parameters of a call. */
+typedef struct corrections {
+    double c1, c2, next; /* of the gradients', of their squares'; NAdam's of the gradients' a step ahead */
+} corrections;
+
+static corrections corrections_of(const cnn_optimizer_desc *d, double t)
 {
-    double sign = w > 0.0 ? 1.0 : w < 0.0 ? -1.0 : 0.0, c1 = 1.0 - pow(d->beta1, t + 1.0);
-    double c2 = 1.0 - pow(d->beta2, t + 1.0);
+    return (corrections){1.0 - pow(d->beta1, t + 1.0), 1.0 - pow(d->beta2, t + 1.0), 1.0 - pow(d->beta1, t + 2.0)};
+}
+
+/* Sums of magnitudes go beside the values, for bounds: `m` is what `v` would be if nothing cancelled. */
+static update step(const cnn_optimizer_desc *d, const corrections *c, double w, double grad, const double old[2],
+                   double t)
+{
+    double sign = w > 0.0 ? 1.0 : w < 0.0 ? -1.0 : 0.0;
     double lr = d->decay_steps > 0.0 ? d->lr * fmax(0.0, 1.0 - t / d->decay_steps) : d->lr;
     value g = {grad + d->l1 * sign + d->l2 * w, fabs(grad) + d->l1 * fabs(sign) + d->l2 * fabs(w)};
     value g2 = {g.v * g.v, g.m * g.m}, delta, m, s;
@@ -55,16 +65,16 @@ static update step(const cnn_optimizer_desc *d, double w, double grad, const dou
     case CNN_ADAM:
         u.state[0] = blend(d->beta1, old[0], 1.0 - d->beta1, g);
         u.state[1] = blend(d->beta2, old[1], 1.0 - d->beta2, g2);
-        m = (value){u.state[0].v / c1, u.state[0].m / c1};
-        s = (value){u.state[1].v / c2, u.state[1].m / c2};
+        m = (value){u.state[0].v / c->c1, u.state[0].m / c->c1};
+        s = (value){u.state[1].v / c->c2, u.state[1].m / c->c2};
         delta = quotient(m, s, d->eps);
         break;
     case CNN_NADAM:
         u.state[0] = blend(d->beta1, old[0], 1.0 - d->beta1, g);
         u.state[1] = blend(d->beta2, old[1], 1.0 - d->beta2, g2);
-        m = blend(d->beta1 / (1.0 - pow(d->beta1, t + 2.0)), u.state[0].v, (1.0 - d->beta1) / c1, g);
-        m.m += d->beta1 / (1.0 - pow(d->beta1, t + 2.0)) * (u.state[0].m - fabs(u.state[0].v));
-        s = (value){u.state[1].v / c2, u.state[1].m / c2};
+        m = blend(d->beta1 / c->next, u.state[0].v, (1.0 - d->beta1) / c->c1, g);
+        m.m += d->beta1 / c->next * (u.state[0].m - fabs(u.state[0].v));
+        s = (value){u.state[1].v / c->c2, u.state[1].m / c->c2};
         delta = quotient(m, s, d->eps);
         break;
     default:
@@ -123,9 +133,10 @@ void vf_reference_optimizer(const vf_call *call)
         leave_out(call);
         return;
     }
+    const corrections c = corrections_of(d, *t);
     for (int64_t i = 0; i < d->count; i++) {
         double old[2] = {s0 == NULL ? 0.0 : s0[i], s1 == NULL ? 0.0 : s1[i]};
-        update u = step(d, w[i], grad[i] / scale, old, *t);
+        update u = step(d, &c, w[i], grad[i] / scale, old, *t);
         vf_put(&out, i, u.w.v, u.w.m, roundings);
         vf_put(&copy, i, u.w.v, u.w.m, roundings);
         vf_put(&out0, i, u.state[0].v, u.state[0].m, roundings);
