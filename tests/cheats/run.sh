@@ -105,6 +105,7 @@ too_short() { # COMMAND
         mapfile -t words < <(impl=$impl,$honest tmp=$tmp/both arguments "$1")
         timeout -k 5 "$limit" "$benchcnn" bench --plugin "$folder/$honest.so" "${words[@]}" </dev/null >"$tmp/both/$1" 2>&1
         mine=$(figure "$tmp/both/$1.jsonl" "$name") theirs=$(figure "$tmp/both/$1.jsonl" $honest)
+        [ -z "$either" ] || [ -n "$mine" ] || return # caught this time
         awk "BEGIN { exit !(${theirs:-0} > 0 && ${mine:-0} >= ${theirs:-0} / 2 && ${alone:-0} >= ${theirs:-0} / 3) }" && return
     done
     echo "its figure is ${alone:-missing}, ${mine:-missing} beside honest work of ${theirs:-unknown} s"
@@ -147,6 +148,10 @@ for command in "${order[@]}"; do
     { env "$mark" timeout -k 5 "$limit" "$benchcnn" "$(program "$command")" "${words[@]}" </dev/null; } >"$tmp/$command" 2>&1
     status=$?
     left=$(sweep_up)
+    either=
+    case ${want[$command]} in # of the two, the one that this run came to
+    0/1:*) either=yes && [ "$status" -eq 1 ] && want[$command]=1:${want[$command]#0/1:} || want[$command]=0 ;;
+    esac
     fooled=$(judge "$command" $status)
     [ -z "$fooled" ] && caught+=("$command") || missed+=("$command")
     IFS=: read -r expected pattern <<<"${want[$command]}"
