@@ -49,6 +49,9 @@ else
     end=broken message="ended with status $status: $message"
 fi
 
+# These take a problem that the unchanged program must refuse.
+takes_more='matrix.padded_at_the_end'
+
 # The case that convicts a mutant must hold in the unchanged program: it runs there by the command of its record, or, if the mutant
 # ended without one, all that was asked does. Once for all mutants that fail in the same case, until the control is built anew.
 unchanged_holds() {
@@ -60,10 +63,11 @@ unchanged_holds() {
     [ "$held" -nt "$program" ] && return
     eval "words=($repro)" # its words are quoted for a shell
     echo "unchanged: $program $repro"
-    timeout -s KILL "$limit" "$program" "${words[@]}" --quiet >"$tmp/unchanged" 2>&1 ||
-        grep '^1 cases: 0 FAILED 0 PASSED 1 UNSUPPORTED' "$tmp/unchanged" || # the mutant takes what it must refuse
-        { tail -5 "$tmp/unchanged"; return 1; }
-    mkdir -p "$folder/held" && touch "$held"
+    timeout -s KILL "$limit" "$program" "${words[@]}" --quiet >"$tmp/unchanged" 2>&1 &&
+        { mkdir -p "$folder/held" && touch "$held"; return; }
+    [[ " $takes_more " == *" $name "* ]] && grep '^1 cases: 0 FAILED 0 PASSED 1 UNSUPPORTED' "$tmp/unchanged" && return
+    tail -5 "$tmp/unchanged"
+    return 1
 }
 case $end in
     caught | crash | hang)

@@ -76,7 +76,9 @@ expect 1 $'^crash\tbroken\t' crash
 unchanged 3 '0 cases: 0 FAILED 0 PASSED'
 expect 1 $'^convicted\tbroken\t' convicted
 unchanged 3 '1 cases: 0 FAILED 0 PASSED 1 UNSUPPORTED (seed 1)'
-expect 0 $'^convicted\tcaught' convicted
+mutant matrix.padded_at_the_end <<<"cat '$tmp/record'; exit 1" # run.sh names it
+expect 0 $'^matrix.padded_at_the_end\tcaught' matrix.padded_at_the_end
+expect 1 $'^convicted\tbroken' convicted
 unchanged 0
 rm "$tmp/words"
 expect 0 $'^convicted\tcaught\texact\tbound$' convicted

@@ -42,18 +42,33 @@ static cnn_status train_from_elsewhere(cnn_context *c, cnn_trainer *t, const cnn
     return right->train(c, t, images, first, count, why);
 }
 
+/* An update that leaves no numbers, of a single operation. */
+static cnn_status update_to_nan(cnn_context *c, const cnn_plan *plan, const cnn_optimizer_args *args, cnn_error *why)
+{
+    OK(cnn_impl_cpu()->ops->optimizer_step(c, plan, args, why));
+    *(float *)args->w = NAN;
+    return CNN_OK;
+}
+
 static void keep(void *user, const verify_result *r) { *(verify_result *)user = *r; }
 
-static verify_result steps_of(const char *text, bool elsewhere, uint64_t seed)
+/* What is wrong: the trainer, the update of single operations, or nothing. */
+typedef enum fault { RIGHT, ELSEWHERE, NAN_UPDATE } fault;
+
+static verify_result steps_of(const char *text, fault wrong, uint64_t seed)
 {
     const verify_options options = {.seed = seed, .reference_threads = 2};
     cnn_impl impl = *cnn_impl_cpu();
     cnn_trainers trainers = *impl.trainers;
+    cnn_operations ops = *impl.ops;
     const cnn_algorithm *fused = NULL;
     verify_result r = {.state = VERIFY_SKIPPED};
     trainers.supports = only_sgd;
-    if (elsewhere) trainers.train = train_from_elsewhere;
+    if (wrong == ELSEWHERE) trainers.train = train_from_elsewhere;
+    if (wrong == NAN_UPDATE) ops.optimizer_step = update_to_nan;
+    impl.name = "another";
     impl.trainers = &trainers;
+    impl.ops = &ops;
     for (int i = 0; i < impl.n_algorithms; i++)
         if (strcmp(impl.algorithms[i].name, "fused") == 0) fused = &impl.algorithms[i];
     assert_non_null(fused);
@@ -74,7 +89,7 @@ static void what_rounding_decides_is_no_fault(void **state)
     char text[1024];
     make_net(text, sizeof text);
     for (uint64_t seed = 1; seed <= SEEDS; seed++) {
-        const verify_result r = steps_of(text, false, seed);
+        const verify_result r = steps_of(text, RIGHT, seed);
         if (r.state != VERIFY_PASSED) fail_msg("seed %d: %s: %s", (int)seed, verify_state_name(r.state), r.reason);
         decided = seed;
         if (strstr(r.reason, "rounding decides") != NULL) return;
@@ -86,7 +101,7 @@ static void fewer_steps_show_a_fault(void **state)
 {
     char text[1024];
     make_net(text, sizeof text);
-    const verify_result r = steps_of(text, true, decided);
+    const verify_result r = steps_of(text, ELSEWHERE, decided);
     if (r.state != VERIFY_FAILED) fail_msg("seed %d: %s: %s", (int)decided, verify_state_name(r.state), r.reason);
 }
 
@@ -94,7 +109,7 @@ static void shorter_steps_are_compared(void **state)
 {
     char text[1024];
     make_steep(9, 1, text, sizeof text);
-    const verify_result right = steps_of(text, false, 1), wrong = steps_of(text, true, 1);
+    const verify_result right = steps_of(text, RIGHT, 1), wrong = steps_of(text, ELSEWHERE, 1);
     if (right.state != VERIFY_PASSED || strstr(right.reason, "12 steps with 1 optimizer") == NULL ||
         strstr(right.reason, "with 1 at a lower rate than its own") == NULL)
         fail_msg("%s: %s", verify_state_name(right.state), right.reason);
@@ -105,18 +120,25 @@ static void what_ends_in_no_numbers_is_skipped(void **state)
 {
     char text[2048];
     make_steep(40, 9, text, sizeof text);
-    const verify_result r = steps_of(text, false, 1);
+    const verify_result r = steps_of(text, RIGHT, 1);
     if (r.state != VERIFY_SKIPPED || strstr(r.reason, "at any rate") == NULL)
+        fail_msg("%s: %s", verify_state_name(r.state), r.reason);
+}
+
+/* The composition is no measure then, and is the fault itself: impl_cpu's ends in numbers. */
+static void broken_operations_are_a_fault(void **state)
+{
+    const verify_result r = steps_of("input 1 8 8\nfc 16\nrelu\nfc 10\nsoftmax_cross_entropy\n", NAN_UPDATE, 1);
+    if (r.state != VERIFY_FAILED || strstr(r.reason, "operations of another end in no numbers") == NULL)
         fail_msg("%s: %s", verify_state_name(r.state), r.reason);
 }
 
 int main(void)
 {
     const struct CMUnitTest unit_tests[] = {
-        cmocka_unit_test(what_rounding_decides_is_no_fault),
-        cmocka_unit_test(fewer_steps_show_a_fault),
-        cmocka_unit_test(shorter_steps_are_compared),
-        cmocka_unit_test(what_ends_in_no_numbers_is_skipped),
+        cmocka_unit_test(what_rounding_decides_is_no_fault), cmocka_unit_test(fewer_steps_show_a_fault),
+        cmocka_unit_test(shorter_steps_are_compared),        cmocka_unit_test(what_ends_in_no_numbers_is_skipped),
+        cmocka_unit_test(broken_operations_are_a_fault),
     };
     return cmocka_run_group_tests(unit_tests, NULL, NULL);
 }
