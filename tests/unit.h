@@ -15,6 +15,7 @@ extern "C" { /* cmocka's header does not say so itself */
 }
 #endif
 
+#include <stdlib.h>
 #include <string.h>
 
 /* What a sanitizer finds, it finds in fewer cases than it takes to know that results are right, and it makes each of
@@ -28,6 +29,13 @@ enum { SANITIZED = 1 };
 enum { SANITIZED = 0 };
 #define UNSANITIZED
 #endif
+
+/* With BENCHCNN_TEST_QUICK (`./test.sh quick`) a test of many cases that are like each other takes one in `of`. They
+ * are spread like random numbers, so that no parity of a loop chooses. */
+static inline int is_left_out_when_quick(size_t i, unsigned of)
+{
+    return getenv("BENCHCNN_TEST_QUICK") != NULL && ((uint32_t)i * 2654435761u >> 16) % of != 0;
+}
 
 /* A test is handed a state, and a table's function every argument; most need few of them. In C++ they stay unnamed. */
 #ifndef __cplusplus

@@ -101,7 +101,8 @@ static void every_algorithm_is_exact(void **state)
     enum { VARIANTS = 3 * 2 * 2 * 2 * 2 * 2 };
     const cpu_session sessions[SESSIONS] = {open_cpu(1, 0, 256), open_cpu(2, 1, 16), open_cpu(3, 2, 16)};
     for (size_t s = 0; s < sizeof shapes / sizeof *shapes; s++)
-        for (int v = 0; v < VARIANTS; v++) check_variant(sessions, &shapes[s], v);
+        for (int v = 0; v < VARIANTS; v++)
+            if (!is_left_out_when_quick(VARIANTS * s + (size_t)v, 12)) check_variant(sessions, &shapes[s], v);
     for (int i = 0; i < SESSIONS; i++) cnn_impl_cpu()->close(sessions[i].context);
 }
 

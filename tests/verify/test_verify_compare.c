@@ -273,7 +273,8 @@ static void integers_stay_exact(void **state)
         for (int dir = 0; dir < CNN_DIR_COUNT; dir++)
             for (int variant = 0; variant < 2; variant++)
                 for (int dtype = 0; dtype < CNN_DTYPE_COUNT; dtype++)
-                    if (!cnn_sums_whole((cnn_dtype)dtype))
+                    if (!cnn_sums_whole((cnn_dtype)dtype) &&
+                        !is_left_out_when_quick((size_t)(((3 * i + dir) * 2 + variant) * CNN_DTYPE_COUNT + dtype), 3))
                         check_integers(texts[i], (cnn_dir)dir, variant, (cnn_dtype)dtype);
 }
 
