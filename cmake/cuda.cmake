@@ -110,6 +110,8 @@ function(benchcnn_cuda_sources target)
   list(FILTER sources INCLUDE REGEX "[.]cu$")
   if(BENCHCNN_CUDA_MODE STREQUAL EMULATED AND sources)
     set_source_files_properties(${sources} PROPERTIES LANGUAGE CXX)
+    # At -O2 kernels compile in half of the time that -O3 takes, and run as fast: most of what emulation takes is the emulator.
+    set_property(SOURCE ${sources} APPEND PROPERTY COMPILE_OPTIONS $<$<CONFIG:Release>:-O2>)
   endif()
 endfunction()
 

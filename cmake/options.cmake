@@ -1,6 +1,7 @@
 # Compiler settings that every target shares: the interface target benchcnn_flags.
 option(BENCHCNN_WERROR "treat warnings as errors (CI does)" OFF)
 option(BENCHCNN_AVX512_BY_AVX2 "for tests: AVX-512's kernels as AVX2 code, for a processor that has no AVX-512; slow" OFF)
+option(BENCHCNN_CHEATS "tests of plug-ins that must be caught: cheats, and mistakes of kernel authors" ON)
 set(BENCHCNN_SANITIZE "" CACHE STRING "sanitizers, e.g. address,undefined or thread")
 
 set(CMAKE_C_STANDARD 11)
