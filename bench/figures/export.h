@@ -4,7 +4,7 @@
 
 #include "harness/record/record.h"
 
-enum { EXPORT_COLUMNS = 128, EXPORT_TABLES = 10 };
+enum { EXPORT_COLUMNS = 128, EXPORT_TABLES = 11 };
 
 typedef struct export_column {
     char *field, *title;

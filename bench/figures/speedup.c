@@ -3,35 +3,16 @@
 
 #include "harness/base/grow.h"
 #include "harness/base/text.h"
+#include "harness/record/identity.h"
 
-#include <fnmatch.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-/* ---- Which figures a list of NAME[:ALGORITHM] names */
-
-typedef enum match { MATCH_NONE, MATCH_NAME, MATCH_ALGORITHM } match;
-
-static match match_word(const char *word, size_t length, const speedup_figure *f)
+/* How a list of NAME[:ALGORITHM] names a figure. */
+static record_naming choice(const char *list, const speedup_figure *f)
 {
-    char name[2 * CNN_NAME_MAX];
-    snprintf(name, sizeof name, "%.*s", (int)length, word);
-    char *colon = strchr(name, ':');
-    if (colon) *colon = '\0';
-    if (fnmatch(name, f->impl, 0) != 0) return MATCH_NONE;
-    if (!colon) return MATCH_NAME;
-    return fnmatch(colon + 1, f->algorithm, 0) == 0 ? MATCH_ALGORITHM : MATCH_NONE;
-}
-
-static match match_list(const char *list, const speedup_figure *f)
-{
-    for (size_t length; *list != '\0'; list += length + (list[length] == ',')) {
-        length = strcspn(list, ",");
-        const match m = match_word(list, length, f);
-        if (m != MATCH_NONE) return m;
-    }
-    return MATCH_NONE;
+    return record_chosen(list, f->impl, f->algorithm);
 }
 
 /* ---- The two sides */
@@ -49,20 +30,20 @@ static bool of_kind(const sides *s, const speedup_figure *f) { return (f->epoch 
 
 static bool is_base(const sides *s, const speedup_figure *f)
 {
-    return of_kind(s, f) && (s->baseline ? match_list(s->baseline, f) != MATCH_NONE : !f->gpu);
+    return of_kind(s, f) && (s->baseline ? choice(s->baseline, f) != RECORD_NOT_CHOSEN : !f->gpu);
 }
 
 static bool is_compared(const sides *s, const speedup_figure *f)
 {
     if (!of_kind(s, f)) return false;
-    if (s->request->impl) return match_list(s->request->impl, f) != MATCH_NONE;
-    return s->baseline ? match_list(s->baseline, f) == MATCH_NONE : f->gpu;
+    if (s->request->impl) return choice(s->request->impl, f) != RECORD_NOT_CHOSEN;
+    return s->baseline ? choice(s->baseline, f) == RECORD_NOT_CHOSEN : f->gpu;
 }
 
 /* Of the baseline's own implementation, the algorithms are what there is to compare. */
 static bool by_algorithm(const sides *s, const speedup_figure *f)
 {
-    if (s->request->impl) return match_list(s->request->impl, f) == MATCH_ALGORITHM;
+    if (s->request->impl) return choice(s->request->impl, f) == RECORD_BY_ALGORITHM;
     return strcmp(f->impl, s->first_base->impl) == 0;
 }
 
@@ -99,7 +80,7 @@ static cnn_status find_sides(sides *s, cnn_error *err)
         if (!of_kind(s, f)) continue;
         if (!first) first = f;
         if (f->gpu && !gpu) gpu = f;
-        if (fallback && match_list(fallback, f) != MATCH_NONE) has_fallback = true;
+        if (fallback && choice(fallback, f) != RECORD_NOT_CHOSEN) has_fallback = true;
     }
     s->baseline = s->request->baseline;
     if (!s->baseline && !gpu && !s->request->impl && has_fallback) s->baseline = fallback;

@@ -1,5 +1,5 @@
-/* cmd_plot.c: `benchcnn plot [curves|workers|ranks|goals|sweep|bars|speedup|roofline|floor|errors|kills]
- * FILE.jsonl...`: which picture, of which files. What it shows is made in bench/figures. */
+/* cmd_plot.c: `benchcnn plot [curves|workers|ranks|goals|sweep|bars|speedup|solved|roofline|floor|errors|
+ * kills] FILE.jsonl...`: which picture, of which files. What it shows is made in bench/figures. */
 #include "harness/problem/names.h"
 #include "parts.h"
 #include "plots.h"
@@ -7,11 +7,11 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { KINDS = 11 };
-static const char *const kinds[KINDS] = {"curves",  "workers",  "ranks", "goals",  "sweep", "bars",
-                                         "speedup", "roofline", "floor", "errors", "kills"};
-static plot_kind *const plots[KINDS] = {plot_curves,  plot_workers,  plot_ranks, plot_goals,  plot_sweep, plot_bars,
-                                        plot_speedup, plot_roofline, plot_floor, plot_errors, plot_kills};
+enum { KINDS = 12 };
+static const char *const kinds[KINDS] = {"curves",  "workers", "ranks",    "goals", "sweep",  "bars",
+                                         "speedup", "solved",  "roofline", "floor", "errors", "kills"};
+static plot_kind *const plots[KINDS] = {plot_curves,  plot_workers, plot_ranks,    plot_goals, plot_sweep,  plot_bars,
+                                        plot_speedup, plot_solved,  plot_roofline, plot_floor, plot_errors, plot_kills};
 
 /* NULL: the word is a file, of epochs. */
 static plot_kind *kind_of(const char *word)
@@ -35,11 +35,13 @@ cnn_status args_plot(const cli_options *options, cnn_error *err)
     if (named && options->words.count == 1)
         return CNN_FAIL(err, CNN_BAD_ARGUMENT,
                         "plot %s needs record files: benchcnn plot %s FILE.jsonl... [--out NAME]", word, word);
-    if (options->baseline && kind_of(word) != plot_speedup)
-        return CNN_FAIL(err, CNN_BAD_ARGUMENT, "--baseline goes with plot speedup, and means nothing without it");
-    if (options->impl && kind_of(word) != plot_speedup && kind_of(word) != plot_bars && kind_of(word) != plot_errors)
+    const bool over = kind_of(word) == plot_speedup || kind_of(word) == plot_solved;
+    if (options->baseline && !over)
         return CNN_FAIL(err, CNN_BAD_ARGUMENT,
-                        "--impl goes with plot speedup, plot bars and plot errors, and means nothing without");
+                        "--baseline goes with plot speedup and plot solved, and means nothing without them");
+    if (options->impl && !over && kind_of(word) != plot_bars && kind_of(word) != plot_errors)
+        return CNN_FAIL(err, CNN_BAD_ARGUMENT,
+                        "--impl goes with plot speedup, solved, bars and errors, and means nothing without them");
     if (options->match && kind_of(word) != plot_sweep)
         return CNN_FAIL(err, CNN_BAD_ARGUMENT, "--match goes with plot sweep, and means nothing without it");
     if (options->dir && kind_of(word) != plot_bars)

@@ -13,7 +13,7 @@ typedef struct export_run {
     int part; /* how many of its rows are a table of their own for people: they share few columns with the rest */
 } export_run;
 
-/* Speedups and points of scaling are in no record: they are made of several. */
+/* Speedups, what is solved and points of scaling are in no record: they are made of several. */
 static bool is_of(const export_run *r, const char *kind)
 {
     return r->kind >= 0 && strcmp(r->tables[r->kind].name, kind) == 0;
@@ -30,8 +30,9 @@ static cnn_status read_options(const cli_options *o, export_run *r, cnn_error *e
     for (size_t i = 0; i < sizeof formats / sizeof *formats; i++)
         if (strcmp(o->format, formats[i]) == 0) r->format = (export_format)i;
     if (o->kind && (r->kind = cnn_name_find(&kind_names, o->kind, err)) < 0) return err->status;
-    if ((o->baseline || o->impl) && !is_of(r, "speedups"))
-        return CNN_FAIL(err, CNN_BAD_ARGUMENT, "--%s goes with --kind speedups, and means nothing without it",
+    if ((o->baseline || o->impl) && !is_of(r, "speedups") && !is_of(r, "solved"))
+        return CNN_FAIL(err, CNN_BAD_ARGUMENT,
+                        "--%s goes with --kind speedups and --kind solved, and means nothing without them",
                         o->baseline ? "baseline" : "impl");
     return CNN_OK;
 }
@@ -78,6 +79,20 @@ static cnn_status add_speedups(const cli_options *o, export_run *r, cnn_error *e
         r->part += set.rows[i].own->epoch != NULL;
     }
     cli_speedups_end(o, &set);
+    return status;
+}
+
+static cnn_status add_solved(const cli_options *o, export_run *r, cnn_error *err)
+{
+    solved_set set;
+    cnn_status status = cli_solved(o, 0, true, &set, err);
+    for (int c = 0; c < set.n_candidates && status == CNN_OK; c++) {
+        cnn_record *record = solved_record(&set, c);
+        status = record ? export_add(r->tables, record, r->format >= EXPORT_CSV, err)
+                        : CNN_FAIL(err, CNN_OUT_OF_MEMORY, "no memory for a table");
+        record_free(record);
+    }
+    solved_free(&set);
     return status;
 }
 
@@ -142,6 +157,7 @@ static cnn_status print(const export_run *r, cnn_error *err)
 static cnn_status show(const cli_options *options, export_run *r, cnn_error *err)
 {
     cnn_status status = is_of(r, "speedups")  ? add_speedups(options, r, err)
+                        : is_of(r, "solved")  ? add_solved(options, r, err)
                         : is_of(r, "scaling") ? add_scaling(options, r, err)
                                               : read_files(options, r, err);
     if (status == CNN_OK) status = choose(options, r, err);

@@ -4,6 +4,7 @@
 
 #include "bench/figures/export.h"
 #include "bench/figures/page.h"
+#include "bench/figures/solved.h"
 #include "bench/figures/speedup.h"
 #include "cli/cli.h"
 
@@ -11,13 +12,15 @@
 cnn_status cli_speedups(const cli_options *options, int first, bool say, speedup_set *set, cnn_error *err);
 /* Says on standard error what was left out; frees the set, whatever came of it. */
 void cli_speedups_end(const cli_options *options, speedup_set *set);
+/* Likewise; the set, which needs no beginning, is to be freed whatever comes of it. */
+cnn_status cli_solved(const cli_options *options, int first, bool say, solved_set *set, cnn_error *err);
 
 /* cmd_plot.c: what `plot WORDS...` draws, as SVGs one behind the other in a file of program_file(). CNN_BAD_ARGUMENT:
  * the files hold nothing of this kind, or more curves than `most` (0: as many as there are). */
 cnn_status cli_plot_svg(const cli_options *options, int most, FILE *svg, cnn_error *err);
 
 /* plot_kinds.c: the kinds of `plot` that the files words[0...] hold records for, the one to draw first; "": of epochs.
- * Those that take more than a look, `workers` and `speedup`, are not among them. */
+ * Those that take more than a look, `workers`, `speedup` and `solved`, are not among them. */
 enum { PLOT_KINDS_MAX = 10 };
 cnn_status cli_plot_kinds(const cli_options *options, const char *kinds[PLOT_KINDS_MAX], int *count, cnn_error *err);
 

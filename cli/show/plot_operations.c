@@ -4,6 +4,7 @@
 #include "bench/figures/floors.h"
 #include "bench/figures/kills.h"
 #include "bench/figures/roofline.h"
+#include "bench/figures/solved.h"
 #include "bench/figures/sweeps.h"
 #include "cli/table.h"
 #include "parts.h"
@@ -22,6 +23,18 @@ cnn_status plot_speedup(const cli_options *options, const plot_to *to, cnn_error
     if (status == CNN_OK && operations)
         status = plot_draw("speedup_problems.gp", to, epochs ? "_problems" : "", speedup_bars, &set, err);
     cli_speedups_end(options, &set);
+    return status;
+}
+
+/* ---- How many problems are solved, and how fast */
+
+cnn_status plot_solved(const cli_options *options, const plot_to *to, cnn_error *err)
+{
+    solved_set set;
+    cnn_status status = cli_solved(options, 1, plot_says(to), &set, err);
+    if (status == CNN_OK) status = plot_crowd(to, set.n_candidates, err);
+    if (status == CNN_OK) status = plot_draw("solved.gp", to, "", solved_picture, &set, err);
+    solved_free(&set);
     return status;
 }
 

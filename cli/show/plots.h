@@ -8,6 +8,6 @@ typedef cnn_status plot_kind(const cli_options *options, const plot_to *to, cnn_
 /* plot_epochs.c */
 plot_kind plot_epochs, plot_curves, plot_goals, plot_workers, plot_ranks;
 /* plot_operations.c */
-plot_kind plot_speedup, plot_bars, plot_sweep, plot_roofline, plot_floor, plot_errors, plot_kills;
+plot_kind plot_speedup, plot_bars, plot_solved, plot_sweep, plot_roofline, plot_floor, plot_errors, plot_kills;
 
 #endif

@@ -1,4 +1,4 @@
-/* speedups.c: from the command line to speedups. */
+/* speedups.c: from the command line to speedups, and to how many problems are solved. */
 #include "cli/table.h"
 #include "parts.h"
 
@@ -18,4 +18,20 @@ void cli_speedups_end(const cli_options *options, speedup_set *set)
 {
     for (int i = 0; i < set->n_notes && !options->quiet; i++) table_put(stderr, "benchcnn: %s\n", set->notes[i]);
     speedup_free(set);
+}
+
+cnn_status cli_solved(const cli_options *options, int first, bool say, solved_set *set, cnn_error *err)
+{
+    cnn_status status = CNN_OK;
+    *set = (solved_set){.request = {.impl = options->impl, .baseline = options->baseline}};
+    for (int i = first; i < options->words.count && status == CNN_OK; i++) {
+        int bad = 0;
+        status = solved_read(set, options->words.items[i], &bad, err);
+        if (status == CNN_OK && say) cli_say_bad_lines(options->words.items[i], bad);
+    }
+    if (status == CNN_OK) status = solved_make(set, err);
+    if (status == CNN_OK && say && !options->quiet && set->left_out > 0)
+        table_put(stderr, "benchcnn: %d problem%s left out: the baseline %s has not timed %s\n", set->left_out,
+                  set->left_out == 1 ? "" : "s", options->baseline, set->left_out == 1 ? "it" : "them");
+    return status;
 }

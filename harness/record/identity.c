@@ -67,15 +67,16 @@ bool record_listed(const char *list, const char *name)
     return false;
 }
 
-bool record_chosen(const char *list, const char *impl, const char *algorithm)
+record_naming record_chosen(const char *list, const char *impl, const char *algorithm)
 {
     char word[4 * CNN_NAME_MAX], name[4 * CNN_NAME_MAX];
     snprintf(name, sizeof name, "%s:%s", impl, algorithm);
     for (const char *at = list; at != NULL; at = strchr(at, ','), at = at != NULL ? at + 1 : NULL) {
         snprintf(word, sizeof word, "%.*s", (int)strcspn(at, ","), at);
-        if (fnmatch(word, strchr(word, ':') != NULL ? name : impl, 0) == 0) return true;
+        const bool whole = strchr(word, ':') != NULL;
+        if (fnmatch(word, whole ? name : impl, 0) == 0) return whole ? RECORD_BY_ALGORITHM : RECORD_BY_NAME;
     }
-    return list == NULL;
+    return list == NULL ? RECORD_BY_ALGORITHM : RECORD_NOT_CHOSEN;
 }
 
 cnn_status record_identity_fields(const char *names, cnn_error *err)

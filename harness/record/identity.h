@@ -18,8 +18,10 @@ typedef enum identity_scope {
 char *record_identity(const cnn_record *record, identity_scope scope, const char *without);
 /* Whether the list, "threads,knobs" or NULL, holds the name. */
 bool record_listed(const char *list, const char *name);
-/* Whether one of the comma-separated globs, NAME or NAME:ALGORITHM, names it; NULL names all. */
-bool record_chosen(const char *list, const char *impl, const char *algorithm);
+/* Whether one of the comma-separated globs, NAME or NAME:ALGORITHM, names it, and how the first of these does; NULL
+ * names all by their algorithms. */
+typedef enum record_naming { RECORD_NOT_CHOSEN, RECORD_BY_NAME, RECORD_BY_ALGORITHM } record_naming;
+record_naming record_chosen(const char *list, const char *impl, const char *algorithm);
 /* CNN_BAD_ARGUMENT when one of these names is no field of a figure's identity; offers the nearest, or all. */
 cnn_status record_identity_fields(const char *names, cnn_error *err);
 /* The other way round: the name of field number 0, 1 ...; NULL behind the last. Its value in an identity, and the

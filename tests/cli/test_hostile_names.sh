@@ -73,7 +73,7 @@ for text in json.loads(subprocess.check_output([sys.executable, sys.argv[2], "te
 PY
     done
     # Every kind, a few names a picture; those of ranks are in test_scaling.sh.
-    for kind in epochs curves goals workers bars processes speedup roofline sweep errors floor kills; do
+    for kind in epochs curves goals workers bars processes speedup solved roofline sweep errors floor kills; do
         python3 "$here/names_records.py" $kind . || fail "no records of $kind"
         for file in "$kind".*.jsonl; do
             case $kind in epochs) name=() ;; processes) name=(bars) ;; *) name=("$kind") ;; esac

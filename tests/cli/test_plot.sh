@@ -195,6 +195,32 @@ for colour in '0, *114, *178' '230, *159, *0' '0, *158, *115' '176, *0, *32'; do
     grep -qE "rgb\( *$colour\)" "$tmp/errors.svg" || fail "no $colour in the picture of errors"
 done
 "$benchcnn" plot errors "$tmp/checked.jsonl" --impl cpu:direct --out "$tmp/one" >/dev/null 2>"$tmp/err" && ! grep -q 'cpu:naive' "$tmp/one.svg" || fail "--impl is not heeded: $(cat "$tmp/err")"
+# Problems solved: who is right where, and how fast; a wrong one is not right, however fast.
+answer() { # answer ALGORITHM PROBLEM MEDIAN [MORE]
+    printf '{"kind":"conv","impl":"cpu","algorithm":"%s","knobs":{},"threads":1,"machine":"M","op":"conv","problem":"%s","dir":"FWD","dtype":"f32","math":"f32","layout":"nchw","median_s":%s,"low_s":%s,"high_s":%s%s}\n' "$1" "$2" "$3" "$3" "$3" "${4-,\"state\":\"PASSED\",\"verified\":true}"
+}
+{
+    printf '{"kind":"env","date":"2026-11-21T18:56:23Z"}\n'
+    answer direct mb1 1 && answer direct mb2 4 && answer direct mb4 null ',"state":"UNSUPPORTED","verified":false'
+    answer naive mb1 3 && answer naive mb2 1 && answer naive mb4 0.5 ',"state":"FAILED","verified":false'
+    answer im2col mb1 2 && answer im2col mb2 2 && answer im2col mb4 2
+} >"$tmp/answers.jsonl"
+"$benchcnn" plot solved "$tmp/answers.jsonl" --out "$tmp/solved" >"$tmp/out" 2>"$tmp/err" && [ ! -s "$tmp/err" ] || fail "plot solved: $(cat "$tmp/err")"
+holds "what is solved" "$tmp/solved.svg" '3 problems on M, 2026-11-21|cpu:im2col|right 3; fastest 1, within 1.1 times 33 %|cpu:direct|right 2, refused 1; fastest 1|cpu:naive|right 2, WRONG 1; fastest 1|times as long as the fastest, at most'
+"$benchcnn" plot solved "$tmp/answers.jsonl" --baseline cpu:im2col --out "$tmp/solved" >"$tmp/out" 2>"$tmp/err" || fail "plot solved over a baseline: $(cat "$tmp/err")"
+holds "over a baseline" "$tmp/solved.svg" 'over cpu:im2col|right 2, refused 1; faster 33 %, twice 33 %, mean 1 times|right 2, WRONG 1; faster 33 %, twice 33 %, mean 1.15 times|times as fast as the baseline, at least'
+"$benchcnn" table "$tmp/answers.jsonl" --kind solved --baseline cpu:im2col --format csv | tr -d '\r' | sed 's/^[^,]*,//' >"$tmp/out"
+grep -qE '^direct,.*,3,2,0,1,0,' "$tmp/out" && grep -qE '^naive,.*,3,2,1,0,0,' "$tmp/out" && [ "$(wc -l <"$tmp/out")" -eq 3 ] || fail "table of what is solved: $(cat "$tmp/out")"
+answer naive mb8 1 >>"$tmp/answers.jsonl"
+"$benchcnn" plot solved "$tmp/answers.jsonl" --baseline cpu:im2col --out "$tmp/solved" 2>&1 | grep -q '1 problem left out: the baseline cpu:im2col has not timed it' || fail "a problem without a baseline is not said"
+for i in $(seq 20); do answer a$i mb1 $i; done >"$tmp/many.jsonl"
+refused '20 curves are more than the 16|--impl' plot solved "$tmp/many.jsonl" --out "$tmp/none"
+"$benchcnn" plot solved "$tmp/many.jsonl" --impl cpu --out "$tmp/solved" >"$tmp/out" 2>&1 || fail "plot solved --impl cpu: $(cat "$tmp/out")"
+holds "a name's fastest" "$tmp/solved.svg" '>cpu<|right 1; fastest 1'
+refused 'of the baseline cpu:none' plot solved "$tmp/many.jsonl" --baseline cpu:none --out "$tmp/none"
+refused 'no timed operation to count' plot solved "$tmp/mine.jsonl" --out "$tmp/none"
+refused '--baseline goes with plot speedup and plot solved' plot bars "$tmp/many.jsonl" --baseline cpu
+
 refused 'no rounding errors' plot errors "$tmp/mine.jsonl" --out "$tmp/none"
 refused 'plot errors needs record files' plot errors
 
