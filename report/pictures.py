@@ -32,7 +32,7 @@ def spark(record):
 
 
 PICTURES = {"": "Seconds per epoch over batch size", "curves": "Learning curves", "workers": "Speedup over threads or workers", "ranks": "Scaling over ranks, measured and by a model",
-            "speedup": "Speedups", "roofline": "Operations under the measured roofs", "sweep": "Settings of a sweep", "bars": "Times of operations, of whole processes and of other programs",
+            "speedup": "Speedups", "solved": "How many problems each solves, and how fast", "roofline": "Operations under the measured roofs", "sweep": "Settings of a sweep", "bars": "Times of operations, of whole processes and of other programs",
             "goals": "Seconds to a loss or an accuracy", "floor": "How near each layer is to its floor", "errors": "How much of what rounding may leave is used",
             "kills": "Which check catches which broken kernel"}
 TAGS = {"svg", "g", "path", "text", "tspan", "title", "desc", "defs", "circle", "use", "rect", "line", "polyline", "polygon", "clipPath",

@@ -56,6 +56,8 @@ bool page_over_ranks(const page *p, const char *path)
 
 int page_timings(const page *p) { return p->count[PAGE_TIMING]; }
 
+int page_problems(const page *p) { return p->groups[PAGE_TIMING].count; }
+
 int page_epochs(const page *p)
 {
     int count = 0;

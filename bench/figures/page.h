@@ -30,6 +30,7 @@ int page_longest_training(const page *p, const char *path);
 /* Whether any training is over several ranks. */
 bool page_over_ranks(const page *p, const char *path);
 int page_timings(const page *p);                    /* figures of single operations */
+int page_problems(const page *p);                   /* that they are of */
 int page_epochs(const page *p);                     /* that were timed */
 bool page_rounded(const page *p, const char *path); /* whether a check saw any rounding */
 /* How many records of the kind there are; path NULL: in all files. */

@@ -85,7 +85,7 @@ static cnn_status add_speedups(const cli_options *o, export_run *r, cnn_error *e
 static cnn_status add_solved(const cli_options *o, export_run *r, cnn_error *err)
 {
     solved_set set;
-    cnn_status status = cli_solved(o, 0, true, &set, err);
+    cnn_status status = cli_solved(o, 0, 0, true, &set, err);
     for (int c = 0; c < set.n_candidates && status == CNN_OK; c++) {
         cnn_record *record = solved_record(&set, c);
         status = record ? export_add(r->tables, record, r->format >= EXPORT_CSV, err)

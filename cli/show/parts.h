@@ -12,8 +12,9 @@
 cnn_status cli_speedups(const cli_options *options, int first, bool say, speedup_set *set, cnn_error *err);
 /* Says on standard error what was left out; frees the set, whatever came of it. */
 void cli_speedups_end(const cli_options *options, speedup_set *set);
-/* Likewise; the set, which needs no beginning, is to be freed whatever comes of it. */
-cnn_status cli_solved(const cli_options *options, int first, bool say, solved_set *set, cnn_error *err);
+/* Likewise; without --impl, algorithms are taken by implementation where they are more than `most` (0: never). The set,
+ * which needs no beginning, is to be freed whatever comes of it. */
+cnn_status cli_solved(const cli_options *options, int first, int most, bool say, solved_set *set, cnn_error *err);
 
 /* cmd_plot.c: what `plot WORDS...` draws, as SVGs one behind the other in a file of program_file(). CNN_BAD_ARGUMENT:
  * the files hold nothing of this kind, or more curves than `most` (0: as many as there are). */

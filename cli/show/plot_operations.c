@@ -31,8 +31,7 @@ cnn_status plot_speedup(const cli_options *options, const plot_to *to, cnn_error
 cnn_status plot_solved(const cli_options *options, const plot_to *to, cnn_error *err)
 {
     solved_set set;
-    cnn_status status = cli_solved(options, 1, plot_says(to), &set, err);
-    if (status == CNN_OK) status = plot_crowd(to, set.n_candidates, err);
+    cnn_status status = cli_solved(options, 1, SOLVED_CURVES_MAX, plot_says(to), &set, err);
     if (status == CNN_OK) status = plot_draw("solved.gp", to, "", solved_picture, &set, err);
     solved_free(&set);
     return status;

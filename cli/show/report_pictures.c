@@ -10,7 +10,8 @@ enum {
     CURVE_EPOCHS = 5, /* what is trained for fewer was timed, and has no curve to show */
     CURVES = 8,       /* of several files in one picture: so many colours can be told apart */
     FIGURES = 1000,   /* of single operations in one picture */
-    EPOCHS = 2000     /* in one picture */
+    EPOCHS = 2000,    /* in one picture */
+    PROBLEMS = 6      /* of fewer, shares say less than the times do */
 };
 
 static cnn_status put_picture(const char *kind, const char *file, FILE *svg, const char *why, record_sink *to,
@@ -64,7 +65,8 @@ static const struct {
     const char *name;
     int epochs;
     bool figures, rounded, ranks;
-    bool alone; /* each file in its own: what is in several has no bars in common */
+    bool problems; /* many, which several did */
+    bool alone;    /* each file in its own: what is in several has no bars in common */
     const char *records[2];
 } kinds[] = {{.name = "", .epochs = 1},
              {.name = "curves", .epochs = CURVE_EPOCHS},
@@ -72,6 +74,7 @@ static const struct {
              {.name = "workers", .epochs = 1},
              {.name = "ranks", .ranks = true},
              {.name = "speedup", .epochs = 1, .figures = true},
+             {.name = "solved", .problems = true},
              {.name = "roofline", .figures = true},
              {.name = "sweep", .records = {"sweep"}},
              {.name = "bars", .figures = true, .alone = true, .records = {"process", "benchmark"}},
@@ -97,8 +100,9 @@ static bool anything(const page *p, size_t k, const char *path)
     for (int i = 0; i < 2 && kinds[k].records[i] != NULL; i++)
         any = any || page_holds(p, kinds[k].records[i], path) > 0;
     return any || (kinds[k].epochs > 0 && page_longest_training(p, path) >= kinds[k].epochs) ||
-           (kinds[k].figures && page_timings(p) > 0) || (kinds[k].rounded && page_rounded(p, path)) ||
-           (kinds[k].ranks && page_over_ranks(p, path));
+           (kinds[k].figures && page_timings(p) > 0) ||
+           (kinds[k].problems && page_problems(p) >= PROBLEMS && page_timings(p) >= 2 * page_problems(p)) ||
+           (kinds[k].rounded && page_rounded(p, path)) || (kinds[k].ranks && page_over_ranks(p, path));
 }
 
 /* All files in one picture; where that is too much, or says nothing, each in its own. */

@@ -20,17 +20,35 @@ void cli_speedups_end(const cli_options *options, speedup_set *set)
     speedup_free(set);
 }
 
-cnn_status cli_solved(const cli_options *options, int first, bool say, solved_set *set, cnn_error *err)
+static cnn_status read_solved(const cli_options *options, int first, bool say, solved_set *set, cnn_error *err)
 {
     cnn_status status = CNN_OK;
-    *set = (solved_set){.request = {.impl = options->impl, .baseline = options->baseline}};
     for (int i = first; i < options->words.count && status == CNN_OK; i++) {
         int bad = 0;
         status = solved_read(set, options->words.items[i], &bad, err);
         if (status == CNN_OK && say) cli_say_bad_lines(options->words.items[i], bad);
     }
-    if (status == CNN_OK) status = solved_make(set, err);
-    if (status == CNN_OK && say && !options->quiet && set->left_out > 0)
+    return status == CNN_OK ? solved_make(set, err) : status;
+}
+
+cnn_status cli_solved(const cli_options *options, int first, int most, bool say, solved_set *set, cnn_error *err)
+{
+    const solved_request request = {.impl = options->impl, .baseline = options->baseline};
+    *set = (solved_set){.request = request};
+    cnn_status status = read_solved(options, first, say, set, err);
+    const int algorithms = set->n_candidates;
+    say = say && !options->quiet;
+    if (status == CNN_OK && !request.impl && most > 0 && algorithms > most) {
+        solved_free(set);
+        *set = (solved_set){.request = {.impl = "*", .baseline = request.baseline}};
+        status = read_solved(options, first, false, set, err);
+        if (say && status == CNN_OK)
+            table_put(stderr,
+                      "benchcnn: %d algorithms are too many for a picture: each implementation at its fastest, problem "
+                      "by problem; --impl chooses others\n",
+                      algorithms);
+    }
+    if (status == CNN_OK && say && set->left_out > 0)
         table_put(stderr, "benchcnn: %d problem%s left out: the baseline %s has not timed %s\n", set->left_out,
                   set->left_out == 1 ? "" : "s", options->baseline, set->left_out == 1 ? "it" : "them");
     return status;
