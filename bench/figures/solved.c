@@ -38,7 +38,8 @@ static int candidate_of(solved_set *set, const cnn_record *record, record_naming
         copy_text(c.algorithm, sizeof c.algorithm, record_get_text(record, "algorithm"));
         knobs_of(record, c.knobs, sizeof c.knobs);
     }
-    snprintf(name, sizeof name, "%s:%s %s %d %s", c.impl, c.algorithm, c.knobs, c.threads, c.machine);
+    if (strcmp(c.impl, "kernel") == 0) copy_text(c.source, sizeof c.source, set->source);
+    snprintf(name, sizeof name, "%s:%s %s %d %s %s", c.impl, c.algorithm, c.knobs, c.threads, c.machine, c.source);
     const int number = figure_name(&set->names, name, &fresh, err);
     if (number < 0 || !fresh) return number;
     solved_candidate *new =
@@ -88,13 +89,21 @@ static cnn_status add_run(solved_figure *f, const cnn_record *record, cnn_error 
     return CNN_OK;
 }
 
+/* Of kernels that are compiled for a run (`--kernel`) only the environment tells which one it is. */
+static void take_environment(solved_set *set, const cnn_record *record)
+{
+    const char *source = record_get_inner_text(record, "implementation", "kernel_source");
+    days_add(set->from, set->to, record_get_text(record, "date"));
+    if (source) copy_text(set->source, sizeof set->source, strrchr(source, '/') ? strrchr(source, '/') + 1 : source);
+}
+
 static cnn_status take_record(void *user, const cnn_record *record, cnn_error *err)
 {
     solved_set *set = user;
     cnn_error unknown;
     const char *kind = record_get_text(record, "kind"), *impl = record_get_text(record, "impl");
     const char *algorithm = record_get_text(record, "algorithm");
-    if (strcmp(kind, "env") == 0) days_add(set->from, set->to, record_get_text(record, "date"));
+    if (strcmp(kind, "env") == 0) take_environment(set, record);
     if (!impl || !algorithm || !record_get_text(record, "problem")) return CNN_OK;
     if (strcmp(kind, "sweep") != 0 && cnn_name_find(&cnn_op_names, kind, &unknown) < 0) return CNN_OK;
     const char *baseline = set->request.baseline;
@@ -190,6 +199,17 @@ static void count_candidate(solved_set *set, int number, const solved_answer *ba
     if (bases && c->right > 0) c->speedup = exp(logs / c->right);
 }
 
+/* Whether no other code came from a file and function of these names. */
+static bool is_source_alone(const solved_set *set, const solved_candidate *c)
+{
+    const size_t length = strcspn(c->source, ",") + 1;
+    for (int i = 0; i < set->n_candidates; i++) {
+        const char *other = set->candidates[i].source;
+        if (strncmp(other, c->source, length) == 0 && strcmp(other, c->source) != 0) return false;
+    }
+    return true;
+}
+
 /* What tells candidates apart, and no more. */
 static void label_candidates(solved_set *set)
 {
@@ -200,8 +220,12 @@ static void label_candidates(solved_set *set)
     }
     for (int i = 0; i < set->n_candidates; i++) {
         solved_candidate *c = &set->candidates[i];
-        snprintf(c->label, sizeof c->label, "%s%s%s%s%s", c->impl, c->algorithm[0] ? ":" : "", c->algorithm,
-                 c->knobs[0] ? " " : "", c->knobs);
+        if (c->source[0])
+            snprintf(c->label, sizeof c->label, "%s %.*s", c->impl,
+                     (int)(is_source_alone(set, c) ? strcspn(c->source, ",") : strlen(c->source)), c->source);
+        else
+            snprintf(c->label, sizeof c->label, "%s%s%s", c->impl, c->algorithm[0] ? ":" : "", c->algorithm);
+        if (c->knobs[0]) cnn_append(c->label, sizeof c->label, " %s", c->knobs);
         if (threads && c->threads > 0)
             cnn_append(c->label, sizeof c->label, ", %d thread%s", c->threads, c->threads == 1 ? "" : "s");
         if (machines && c->machine[0]) cnn_append(c->label, sizeof c->label, ", %s", c->machine);
@@ -266,6 +290,7 @@ cnn_record *solved_record(const solved_set *set, int candidate)
     cnn_record *record = record_new("solved");
     record_text(record, "impl", c->impl);
     record_text(record, "algorithm", c->algorithm);
+    record_text(record, "source", c->source);
     record_text(record, "setting", c->knobs);
     record_text(record, "machine", c->machine);
     if (c->threads > 0) record_int(record, "threads", c->threads);

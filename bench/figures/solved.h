@@ -36,8 +36,9 @@ typedef struct solved_answer {
 } solved_answer;
 
 typedef struct solved_candidate {
-    char label[SOLVED_LABEL_MAX]; /* "cpu:direct isa=1", "cpu"; with threads and machine where candidates differ in them
-                                   */
+    char label[SOLVED_LABEL_MAX]; /* "cpu:direct isa=1", "cpu", "kernel conv.c:conv"; with threads and machine where
+                                     candidates differ in them */
+    char source[CNN_NAME_MAX];    /* of `--kernel`: "conv.c:conv, 79e318be88d4bb70"; else "" */
     char impl[CNN_NAME_MAX], algorithm[CNN_NAME_MAX], knobs[CNN_NAME_MAX], machine[CNN_NAME_MAX];
     int threads;                          /* 0: not told */
     int right, wrong, refused, not_asked; /* problems */
@@ -68,6 +69,7 @@ typedef struct solved_set {
     solved_answer *answers;          /* [candidate][problem] */
     char baseline[SOLVED_LABEL_MAX]; /* "cpu:direct, cpu:im2col": whose figures are the baseline; "" without one */
     char from[16], to[16];           /* days of the records; empty: not told */
+    char source[CNN_NAME_MAX];       /* while reading: the kernel that the latest run has compiled */
 } solved_set;
 
 /* Adds the timed operations of a file; *bad counts the lines that are no records. set->request comes first, and its

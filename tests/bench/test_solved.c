@@ -27,19 +27,24 @@ static const char records[] = "{\"kind\":\"env\",\"date\":\"2026-11-20T10:00:00Z
                         ROW(Z, "p1", TIME("1.5", "1.4", "1.6")) ROW(Z, "p2", TIME("4.0", "3.9", "4.1"))
                             ROW(Z, "p3", TIME("1.0", "0.9", "1.1"));
 
-static cnn_status read_into(solved_set *set, const char *impl, const char *baseline)
+static cnn_status read_text(solved_set *set, const char *text, size_t length, const char *impl, const char *baseline)
 {
     char path[] = "/tmp/test_solved.XXXXXX";
     const int file = mkstemp(path);
     int bad = 0;
     assert_true(file >= 0);
-    assert_int_equal(write(file, records, sizeof records - 1), sizeof records - 1);
+    assert_int_equal(write(file, text, length), length);
     close(file);
     *set = (solved_set){.request = {impl, baseline}};
     assert_int_equal(solved_read(set, path, &bad, &failure), CNN_OK);
     unlink(path);
     assert_int_equal(bad, 0);
     return solved_make(set, &failure);
+}
+
+static cnn_status read_into(solved_set *set, const char *impl, const char *baseline)
+{
+    return read_text(set, records, sizeof records - 1, impl, baseline);
 }
 
 static int find(const solved_set *set, const char *label)
@@ -120,6 +125,22 @@ static void a_baseline_that_is_wrong_is_none(void **state)
     solved_free(&set);
 }
 
+/* Kernels that are compiled for a run have one name: their environment tells which is whose. */
+static void kernels_are_told_apart_by_their_source(void **state)
+{
+#define ENV(source) "{\"kind\":\"env\",\"impl\":\"kernel\",\"implementation\":{\"kernel_source\":\"" source "\"}}\n"
+#define K "\"impl\":\"kernel\",\"algorithm\":\"conv\""
+    static const char runs[] = ENV("/tmp/a.c:conv, 1") ROW(K, "p1", TIME("1", "1", "1")) ENV("/tmp/b.c:conv, 2")
+        ROW(K, "p1", TIME("2", "2", "2")) ENV("b/b.c:conv, 3") ROW(K, "p1", TIME("4", "4", "4"));
+    solved_set set;
+    assert_int_equal(read_text(&set, runs, sizeof runs - 1, "kernel", NULL), CNN_OK);
+    assert_int_equal(set.n_candidates, 3);
+    assert_int_equal(set.candidates[find(&set, "kernel a.c:conv")].fastest, 1);
+    assert_int_equal(set.candidates[find(&set, "kernel b.c:conv, 2")].fastest, 0);
+    assert_true(solved_share(&set, find(&set, "kernel b.c:conv, 3"), 4.0) == 1.0);
+    solved_free(&set);
+}
+
 static void what_cannot_be_counted_is_said(void **state)
 {
     solved_set set;
@@ -140,6 +161,7 @@ int main(void)
         cmocka_unit_test(a_name_is_its_fastest_algorithm),
         cmocka_unit_test(over_a_baseline),
         cmocka_unit_test(a_baseline_that_is_wrong_is_none),
+        cmocka_unit_test(kernels_are_told_apart_by_their_source),
         cmocka_unit_test(what_cannot_be_counted_is_said),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
