@@ -2,6 +2,7 @@
 #include "names.h"
 
 #include "harness/base/grow.h"
+#include "harness/base/text.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -64,4 +65,17 @@ void figure_names_free(figure_names *names)
     free(names->texts);
     free(names->slots);
     *names = (figure_names){.count = 0};
+}
+
+static bool is_in_list(const char *list, const char *name)
+{
+    const size_t length = strlen(name);
+    for (const char *at = list; (at = strstr(at, name)) != NULL; at += length)
+        if ((at == list || at[-1] == ' ') && (at[length] == ',' || at[length] == '\0')) return true;
+    return false;
+}
+
+void figure_list_add(char *list, size_t size, const char *name)
+{
+    if (name[0] != '\0' && !is_in_list(list, name)) cnn_append(list, size, "%s%s", list[0] != '\0' ? ", " : "", name);
 }

@@ -16,4 +16,7 @@ typedef struct figure_names {
 int figure_name(figure_names *names, const char *text, bool *fresh, cnn_error *err);
 void figure_names_free(figure_names *names);
 
+/* Adds ", NAME" to a list of names for people, or NAME to an empty one, unless it is there. */
+void figure_list_add(char *list, size_t size, const char *name);
+
 #endif

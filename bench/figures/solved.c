@@ -118,8 +118,7 @@ static cnn_status take_record(void *user, const cnn_record *record, cnn_error *e
     f->base = base;
     char name[SOLVED_LABEL_MAX];
     snprintf(name, sizeof name, "%.100s:%.100s", impl, algorithm);
-    if (base && !strstr(set->baseline, name))
-        cnn_append(set->baseline, sizeof set->baseline, "%s%s", set->baseline[0] ? ", " : "", name);
+    if (base) figure_list_add(set->baseline, sizeof set->baseline, name);
     return add_run(f, record, err);
 }
 

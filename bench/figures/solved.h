@@ -7,8 +7,9 @@
  *   "KernelBench: Can LLMs Write Efficient GPU Kernels?" (2025). fast_0 is the share that is right.
  *
  * A problem is what record_identity() calls a task: operation, descriptor, direction, types, layout, caches. All
- * candidates are held to the same problems: those of all records, or those that the baseline has timed. Where one is
- * wrong in any of its runs it is wrong there, however fast; where it refused, or was not asked, it has no answer. */
+ * candidates are held to the same problems: those that any was asked, or of these what the baseline has timed. Where
+ * one is wrong in any of its runs it is wrong there, however fast; where it refused, or was not asked, it has no
+ * answer. */
 #ifndef BENCH_FIGURES_SOLVED_H
 #define BENCH_FIGURES_SOLVED_H
 

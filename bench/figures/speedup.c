@@ -284,7 +284,7 @@ void speedup_baseline_text(const speedup_set *set, bool epochs, char *text, size
         fewest = first && fewest < b->threads ? fewest : b->threads;
         most = most > b->threads ? most : b->threads;
         snprintf(name, sizeof name, "%s:%s", b->impl, b->algorithm);
-        if (!strstr(names, name)) cnn_append(names, sizeof names, "%s%s", first ? ", " : "", name);
+        figure_list_add(names, sizeof names, name);
         first = b;
     }
     text[0] = '\0';

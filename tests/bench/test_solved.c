@@ -97,6 +97,17 @@ static void a_name_is_its_fastest_algorithm(void **state)
     solved_free(&set);
 }
 
+/* A name that another one begins with is a name of its own. */
+static void all_of_a_baseline_are_named(void **state)
+{
+    static const char runs[] = ROW("\"impl\":\"a\",\"algorithm\":\"xx\"", "p1", TIME("1", "1", "1"))
+        ROW(X, "p1", TIME("2", "2", "2")) ROW(X, "p2", TIME("2", "2", "2")) ROW(Z, "p1", TIME("1", "1", "1"));
+    solved_set set;
+    assert_int_equal(read_text(&set, runs, sizeof runs - 1, NULL, "a"), CNN_OK);
+    assert_string_equal(set.baseline, "a:xx, a:x");
+    solved_free(&set);
+}
+
 static void over_a_baseline(void **state)
 {
     solved_set set;
@@ -159,6 +170,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(beside_the_fastest),
         cmocka_unit_test(a_name_is_its_fastest_algorithm),
+        cmocka_unit_test(all_of_a_baseline_are_named),
         cmocka_unit_test(over_a_baseline),
         cmocka_unit_test(a_baseline_that_is_wrong_is_none),
         cmocka_unit_test(kernels_are_told_apart_by_their_source),
