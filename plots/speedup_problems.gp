@@ -44,13 +44,14 @@ do for [i = 0:count - 1] {
 
 set border 1 lc rgb soft lw 1
 set grid xtics lc rgb line lt 1 lw 0.75
-set xtics textcolor rgb text scale 0.5, 0 nomirror out () # 1, 2, 5 of each power of ten; 1 alone where they are many
+set xtics textcolor rgb text scale 0.5, 0 nomirror out () # 1, 2, 5 of each power of ten; 1 alone has text where it is narrow
 unset ytics
-steps = x_high / x_low > 5000 ? "1" : "1 2 5"
+decade = width * (right(0) - left(0)) / log10(x_high / x_low) # pixels
+steps = decade < 40 ? "1" : "1 2 5"
 do for [e = -4:5] {
     do for [m in steps] {
         v = m * 10.0 ** e
-        if (v > x_low && v < x_high) { set xtics add (grouped(v) . " ×" v) }
+        if (v > x_low && v < x_high) { set xtics add ((m == 1 || decade > 160 ? grouped(v) . " ×" : "") v) }
     }
 }
 set xlabel "times as fast as the baseline" tc rgb soft offset 0, 0.4
