@@ -77,8 +77,8 @@ static void judge_result(const vf_subject *s, const vf_case *c, const vf_run *ru
     const vf_theirs t = vf_theirs_of(c, a, i, a->math);
     const vf_rounding own = vf_rounding_for(&s->rounding, &c->problem.u.type, o);
     const vf_rounding their = vf_rounding_for(&t.rounding, &c->problem.u.type, o);
-    const vf_allowance ours = vf_allow(&own, &c->call.out[i], o->count);
-    const vf_allowance other = vf_allow(&their, &c->call.out[i], o->count);
+    const vf_allowance ours = vf_allow(c->call.pool, &own, &c->call.out[i], o->count);
+    const vf_allowance other = vf_allow(c->call.pool, &their, &c->call.out[i], o->count);
     int64_t apart = 0, first = -1;
     for (int64_t e = 0; e < o->count; e++) {
         const double expected = a->expect[i][e];
@@ -137,7 +137,7 @@ cnn_status verify_run_arrays(verify_engine *engine, const cnn_problem *problem, 
     cnn_plan plan;
     vf_case c;
     vf_run run;
-    vf_place place = {.session = &engine->session, .plan = &plan};
+    vf_place place = {.session = &engine->session, .plan = &plan, .pool = engine->pool};
     vf_subject s = {engine, problem, dir, algorithm, .place = &place, .offered = algorithm};
     bool expected = false;
     for (int i = 0; i < CNN_MAX_OPERANDS; i++) expected = expected || arrays->expect[i] != NULL;

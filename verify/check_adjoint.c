@@ -34,7 +34,7 @@ static cnn_status side_make(side *v, const vf_subject *s, cnn_dir dir, cnn_error
     status = cnn_plan_make(session, &(cnn_request){s->problem, dir, &algorithm, NULL}, &v->plan, err);
     if (status != CNN_OK) return status;
     v->planned = true;
-    vf_place place = {.session = session, .plan = &v->plan};
+    vf_place place = {.session = session, .plan = &v->plan, .pool = s->engine->pool};
     status = vf_run_make(&v->run, &place, &v->c, &(vf_run_options){0}, err);
     vf_place_leave(&place);
     return status;

@@ -24,6 +24,7 @@
 #include "verify/oracle/element.h"
 #include "verify/oracle/epilogue.h"
 #include "verify/oracle/lines.h"
+#include "verify/oracle/pieces.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -47,12 +48,25 @@ static int allowed_of(const cnn_problem *p)
 
 /* ---- The inputs. */
 
+typedef struct full {
+    double scale, *v;
+    int binades;
+} full;
+
+static void draw_full(void *user, int64_t first, int64_t last, cnn_rng *rng)
+{
+    const full *f = user;
+    for (int64_t e = first; e < last; e++) {
+        const double sign = rng_u64(rng) & 1 ? 1.0 : -1.0, size = (1.0 + rng_unit(rng)) * f->scale;
+        f->v[e] = sign * ldexp(size, (int)rng_int(rng, 0, f->binades - 1));
+    }
+}
+
 static void fill_full(const vf_case *c, const cnn_operand *o, double scale, int binades, cnn_rng *rng, double *v)
 {
-    for (int64_t e = 0; e < o->count; e++)
-        v[e] =
-            (rng_u64(rng) & 1 ? 1.0 : -1.0) * ldexp((1.0 + rng_unit(rng)) * scale, (int)rng_int(rng, 0, binades - 1));
-    vf_round(&c->problem, o, v);
+    full f = {scale, v, binades};
+    vf_draw_pieces(c->call.pool, o->count, 3, rng, draw_full, &f);
+    vf_round(c->call.pool, &c->problem, o, v);
 }
 
 /* The direction of the convolution; of BWD_W the tensor that dy is: 'y', or 'x' of a transposed one; else 'w'. */
@@ -89,8 +103,9 @@ static void make_sparse(const vf_case *c, const cnn_conv_desc *d, double *v, con
         singles[at] = s.tensor == 'w' ? (k * icg + ch) * d->kh * d->kw + tap
                                       : (rng_int(rng, 0, d->mb - 1) * n + at) * plane + rng_int(rng, 0, plane - 1);
     }
-    for (int64_t e = 0; e < o->count; e++) v[e] *= tiny_of(&c->problem);
-    for (int64_t at = 0; at < n; at++) v[singles[at]] /= tiny_of(&c->problem);
+    const double tiny = tiny_of(&c->problem);
+    for (int64_t e = 0; e < o->count; e++) v[e] *= tiny;
+    for (int64_t at = 0; at < n; at++) v[singles[at]] /= tiny;
 }
 
 static void fill(vf_case *c, bool normwise, int64_t *singles)
@@ -124,6 +139,9 @@ typedef struct factors {
 typedef struct expectation {
     const double *x, *w, *dy; /* the two factors */
     factors *products;
+    const cnn_conv_desc *d;
+    const int64_t *singles;
+    char tensor;
 } expectation;
 
 static void expect(void *user, const vf_product *p)
@@ -134,13 +152,20 @@ static void expect(void *user, const vf_product *p)
     if (e->w == NULL) e->products[p->w] = (factors){e->x[p->x], e->dy[p->y]};
 }
 
-/* products: zeros, as many as the result has elements. */
+static void expect_single(void *arg, int64_t at, int worker)
+{
+    expectation *e = arg;
+    (void)worker;
+    vf_products_of(e->d, e->tensor, e->singles[at], expect, e);
+}
+
+/* products: zeros, as many as the result has elements. No two singles have one in common. */
 static void expect_all(const vf_case *c, const cnn_conv_desc *d, const int64_t *singles, factors *products)
 {
     const vf_call *call = &c->call;
     const sparse s = sparse_of(call->problem, call->dir);
-    expectation e = {vf_factor(call, 'x'), vf_factor(call, 'w'), vf_factor(call, 'y'), products};
-    for (int64_t at = 0; at < singles_of(d, s); at++) vf_products_of(d, s.tensor, singles[at], expect, &e);
+    expectation e = {vf_factor(call, 'x'), vf_factor(call, 'w'), vf_factor(call, 'y'), products, d, singles, s.tensor};
+    parallel_for(call->pool, singles_of(d, s), expect_single, &e);
 }
 
 /* ---- The judgement. */

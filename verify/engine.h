@@ -18,6 +18,7 @@ typedef struct vf_place {
     const cnn_plan *plan;
     vf_guarded buffer[CNN_MAX_OPERANDS], workspace;
     vf_glimpse glimpse;
+    thread_pool *pool; /* for what is done around a kernel; NULL: the caller's thread */
 } vf_place;
 /* Frees the buffers; the next run makes others. */
 void vf_place_leave(vf_place *place);

@@ -48,7 +48,7 @@ double vf_theirs_allowed(const vf_theirs *t, const vf_allowance *allowance, int6
 static int64_t outside_of(const vf_case *c, const verify_arrays *a, int i, const vf_theirs *t)
 {
     const vf_rounding own = vf_rounding_for(&t->rounding, &c->problem.u.type, &c->call.operands[i]);
-    const vf_allowance allowance = vf_allow(&own, &c->call.out[i], c->call.operands[i].count);
+    const vf_allowance allowance = vf_allow(c->call.pool, &own, &c->call.out[i], c->call.operands[i].count);
     int64_t outside = 0;
     for (int64_t e = 0; a->expect[i] != NULL && e < c->call.operands[i].count; e++)
         outside += !vf_held(c->after[i][e], a->expect[i][e], vf_theirs_allowed(t, &allowance, e));
@@ -65,7 +65,8 @@ static bool name_precision(const vf_case *c, const verify_arrays *a, cnn_dtype d
     plain.tiny = dtype == CNN_F64 ? DBL_MIN : (double)FLT_MIN;
     for (int i = 0; i < c->call.count; i++) {
         if (a->expect[i] == NULL || !cnn_elem_real(c->call.operands[i].elem)) continue;
-        const vf_comparison v = vf_compare(&c->call.out[i], a->expect[i], c->call.operands[i].count, &plain);
+        const vf_comparison v =
+            vf_compare(c->call.pool, &c->call.out[i], a->expect[i], c->call.operands[i].count, &plain);
         vf_add_comparison(&sums, &v);
     }
     vf_judge_precision(c->call.problem, &plain, &sums, &told);

@@ -80,7 +80,8 @@ static bool foretold(const vf_case *c, int operand, const double *got, double (*
 /* Errors as sums leave whose every partial sum is rounded to the type of 16 bits, or whose products are. */
 static bool summed_in_half(const vf_subject *s, const vf_case *c, int operand, const double *got)
 {
-    const vf_comparison v = vf_compare(&c->call.out[operand], got, c->call.operands[operand].count, &s->rounding);
+    const vf_comparison v =
+        vf_compare(c->call.pool, &c->call.out[operand], got, c->call.operands[operand].count, &s->rounding);
     const vf_rounding half = {.unit = ldexp(1.0, -s->rounding.bits), .mean = 1.0};
     if (v.rounded == 0) return false;
     return vf_rms(&v) <= vf_rms_most(&half, &v);

@@ -235,7 +235,8 @@ void vf_tell_output(const vf_case *c, int operand, const vf_rounding *bounds, co
     const cnn_operand *o = &c->call.operands[operand];
     vf_rounding own;
     if (bounds != NULL) own = vf_rounding_for(bounds, &c->problem.u.type, o);
-    const vf_allowance allowance = vf_allow(bounds != NULL ? &own : NULL, &c->call.out[operand], o->count);
+    const vf_allowance allowance =
+        vf_allow(c->call.pool, bounds != NULL ? &own : NULL, &c->call.out[operand], o->count);
     vf_failure f;
     vf_failure_start(&f, o);
     f.whose = whose;

@@ -192,7 +192,7 @@ static cnn_status judge_samples(const vf_subject *s, const vf_case *c, int opera
     vf_elements e;
     cnn_status status = vf_elements_make(&e, c, operand, got, sample_products, s->engine->pool, err);
     if (status != CNN_OK) return status;
-    const vf_comparison v = vf_compare(&e.expected, e.got, e.count, &s->rounding);
+    const vf_comparison v = vf_compare(s->engine->pool, &e.expected, e.got, e.count, &s->rounding);
     if (result->worst[0] == '\0' || !(v.budget_used <= result->budget_used)) {
         const vf_wrong_element worst = {e.index[v.worst], e.expected.value[v.worst], e.got[v.worst], v.worst_bound};
         result->budget_used = v.budget_used;

@@ -13,18 +13,26 @@
 #include "harness/cnn/half.h"
 #include "precision.h"
 #include "verify/oracle/element.h"
+#include "verify/oracle/pieces.h"
 
 #include <math.h>
 
 static const double sample_products = 1e6, terms_most = 0x1p20; /* beyond: sums so large that products are lost */
+
+static void draw_units(void *user, int64_t first, int64_t last, cnn_rng *rng)
+{
+    double *const v = user;
+    for (int64_t e = first; e < last; e++) v[e] = rng_unit(rng);
+}
 
 static void fill(vf_case *c)
 {
     cnn_rng rng = rng_stream(c->seed, 6000);
     for (int i = 0; i < c->call.count; i++) {
         const cnn_operand *o = &c->call.operands[i];
-        for (int64_t e = 0; c->before[i] != NULL && e < o->count; e++) c->before[i][e] = rng_unit(&rng);
-        if (c->before[i] != NULL) vf_round(&c->problem, o, c->before[i]);
+        if (c->before[i] == NULL) continue;
+        vf_draw_pieces(c->call.pool, o->count, 1, &rng, draw_units, c->before[i]);
+        vf_round(c->call.pool, &c->problem, o, c->before[i]);
     }
 }
 

@@ -62,7 +62,7 @@ static cnn_status set_up(running *r, cnn_error *err)
         if ((r->image[i] = malloc(o->bytes)) == NULL)
             return CNN_FAIL(err, CNN_OUT_OF_MEMORY, "no memory for an image of %s", o->name);
         if (r->c->before[i] != NULL)
-            vf_pack(call->problem, o, r->c->before[i], r->image[i]);
+            vf_pack_by(place->pool, call->problem, o, r->c->before[i], r->image[i]);
         else
             memset(r->image[i], vf_garbage[r->options->garbage], o->bytes);
         if (home(r, i) != i) continue;
@@ -112,7 +112,7 @@ static cnn_status collect(running *r, int i, vf_run *run, cnn_error *err)
         bytes = NULL;
         run->after[i] = malloc((size_t)o->count * sizeof(double));
         if (run->after[i] == NULL) status = CNN_FAIL(err, CNN_OUT_OF_MEMORY, "no memory for %s", o->name);
-        if (status == CNN_OK) vf_unpack(r->c->call.problem, o, run->bytes[i], run->after[i]);
+        if (status == CNN_OK) vf_unpack_by(r->place->pool, r->c->call.problem, o, run->bytes[i], run->after[i]);
     }
     free(bytes);
     return status;

@@ -164,7 +164,7 @@ cnn_status verify_problem(verify_engine *engine, const cnn_problem *problem, cnn
                           const cnn_algorithm *algorithm, verify_each *each, void *user, cnn_error *err)
 {
     cnn_plan plan;
-    vf_place place = {.session = &engine->session, .plan = &plan};
+    vf_place place = {.session = &engine->session, .plan = &plan, .pool = engine->pool};
     vf_subject s = {engine, problem, dir, &plan.algorithm, .place = &place, .offered = algorithm};
     cnn_status status = check_room(&engine->session, problem, dir, vf_is_huge(&engine->options, problem), err);
     if (status != CNN_OK) return status;

@@ -161,6 +161,7 @@ cnn_status bench_make_case(bench *b, const cnn_problem *problem, cnn_dir dir, vf
     if (status == CNN_OK) status = thread_pool_open(b->sessions.list[0].threads, &pool, err);
     if (status != CNN_OK) return status;
     status = vf_case_make(pc, problem, dir, VF_REALS, 0, (uint64_t)b->options->seed, pool, err);
+    pc->call.pool = NULL; /* it ends before the case does */
     thread_pool_close(pool);
     return status;
 }

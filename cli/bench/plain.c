@@ -11,6 +11,7 @@ static cnn_status make_data(const bench *b, const cnn_problem *problem, cnn_dir 
     cnn_status status = thread_pool_open(b->sessions.list[0].threads, &pool, err);
     if (status != CNN_OK) return status;
     status = vf_case_make(c, problem, dir, VF_DATA, 0, (uint64_t)b->options->seed, pool, err);
+    c->call.pool = NULL; /* it ends before the case does */
     thread_pool_close(pool);
     return status;
 }

@@ -25,6 +25,9 @@ static inline cnn_rng rng_stream(uint64_t seed, uint64_t stream)
     return rng;
 }
 
+/* As `numbers` calls of rng_u64(). */
+static inline void rng_skip(cnn_rng *rng, uint64_t numbers) { rng->state += numbers * 0x9E3779B97F4A7C15u; }
+
 /* Uniform in [0, 1). */
 static inline double rng_unit(cnn_rng *rng) { return (double)(rng_u64(rng) >> 11) * (1.0 / 9007199254740992.0); }
 

@@ -84,7 +84,7 @@ static void their_bound_knows_no_length(void **state)
     vf_case c;
     make(&c, 0, CNN_FWD, 0, CNN_F32);
     const int at = vf_index(c.call.operands, c.call.count, "y");
-    const vf_allowance a = vf_allow(&f32, &c.call.out[at], c.call.operands[at].count);
+    const vf_allowance a = vf_allow(NULL, &f32, &c.call.out[at], c.call.operands[at].count);
     for (int64_t i = 0; i < c.call.operands[at].count; i++) {
         const double size = c.magnitude[at][i];
         if (c.kind[at][i] != VF_ALONE) continue;

@@ -6,6 +6,7 @@
 
 #include "epilogue.h"
 #include "lines.h"
+#include "pieces.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -72,7 +73,7 @@ static cnn_status take_intermediates(vf_case *c, cnn_error *err)
         int k = vf_index(forward.call.operands, forward.call.count, o->name);
         if (!is_intermediate(o) || k < 0) continue;
         memcpy(c->before[i], forward.after[k], (size_t)o->count * sizeof(double));
-        if (c->fill != VF_EXACT_REALS) vf_round(&c->problem, o, c->before[i]);
+        if (c->fill != VF_EXACT_REALS) vf_round(c->call.pool, &c->problem, o, c->before[i]);
     }
     vf_case_free(&forward);
     return CNN_OK;
@@ -90,8 +91,9 @@ static bool within_exact_limit(const vf_case *c)
 {
     double limit = vf_exact_limit(&c->problem);
     for (int i = 0; i < c->call.count; i++)
-        for (int64_t e = 0; c->magnitude[i] != NULL && e < c->call.operands[i].count; e++)
-            if (!(c->magnitude[i][e] < limit * c->unit[i])) return false;
+        if (c->magnitude[i] != NULL &&
+            !(vf_largest_size(c->call.pool, c->magnitude[i], c->call.operands[i].count) < limit * c->unit[i]))
+            return false;
     return true;
 }
 
@@ -102,7 +104,7 @@ static void expect(vf_case *c)
     vf_find_kinds(c);
     if (cnn_is_quantized(c->problem.u.type.dtype)) return; /* halves mean something (quantize.h) */
     for (int i = 0; c->fill == VF_INTEGERS && i < c->call.count; i++)
-        if (c->after[i] != NULL) vf_round(&c->problem, &c->call.operands[i], c->after[i]);
+        if (c->after[i] != NULL) vf_round(c->call.pool, &c->problem, &c->call.operands[i], c->after[i]);
 }
 
 static cnn_status fill_and_compute(vf_case *c, cnn_error *err)

@@ -63,11 +63,16 @@ double vf_exact_limit(const cnn_problem *problem);
 /* The share of non-zeros with which sums in this direction are likely to stay below the limit. */
 double vf_exact_density(const cnn_problem *problem, cnn_dir dir);
 /* Values as the operand's type holds them. */
-void vf_round(const cnn_problem *problem, const cnn_operand *operand, double *values);
+void vf_round(thread_pool *pool, const cnn_problem *problem, const cnn_operand *operand, double *values);
 
 /* tensor.c: canonical doubles <-> the bytes an implementation sees (dtype, layout). */
 void vf_pack(const cnn_problem *problem, const cnn_operand *operand, const double *values, void *bytes);
 void vf_unpack(const cnn_problem *problem, const cnn_operand *operand, const void *bytes, double *values);
+/* The same on the threads of a pool. */
+void vf_pack_by(thread_pool *pool, const cnn_problem *problem, const cnn_operand *operand, const double *values,
+                void *bytes);
+void vf_unpack_by(thread_pool *pool, const cnn_problem *problem, const cnn_operand *operand, const void *bytes,
+                  double *values);
 /* Where the element stands; a single one: up to 8 bytes, and the one that stands at `position`. */
 int64_t vf_position(const cnn_problem *problem, const cnn_operand *operand, int64_t index);
 void vf_pack_element(const cnn_problem *problem, const cnn_operand *operand, double value, void *bytes);

@@ -3,6 +3,7 @@
 #include "compare.h"
 
 #include "lines.h"
+#include "pieces.h"
 
 #include "harness/base/text.h"
 
@@ -17,19 +18,12 @@ bool vf_finite(double value)
     return (bits >> 52 & 0x7FF) != 0x7FF;
 }
 
-static double largest(const double *values, int64_t count)
-{
-    double most = 0.0;
-    for (int64_t i = 0; i < count; i++) most = values[i] > most ? values[i] : most;
-    return most;
-}
-
-vf_allowance vf_allow(const vf_rounding *bounds, const vf_out *expected, int64_t count)
+vf_allowance vf_allow(thread_pool *pool, const vf_rounding *bounds, const vf_out *expected, int64_t count)
 {
     vf_allowance a = {.bounds = bounds, .expected = *expected};
     if (bounds == NULL || !bounds->normwise) return a;
-    a.most = largest(expected->roundings, count);
-    a.top = largest(expected->magnitude, count);
+    a.most = vf_largest(pool, expected->roundings, count);
+    a.top = vf_largest(pool, expected->magnitude, count);
     return a;
 }
 
@@ -77,43 +71,79 @@ static void count_rounded(vf_comparison *c, double n)
     c->most_n = fmax(c->most_n, n);
 }
 
+typedef struct comparing {
+    vf_allowance allowance;
+    const double *got;
+    vf_comparison all;
+} comparing;
+
+_Static_assert(sizeof(vf_comparison) <= VF_PART_MOST, "a comparison is a part of a gathering");
+
 /* One pass for all that is told of an array: bounds, whether it proves anything, precision. */
-vf_comparison vf_compare(const vf_out *e, const double *got, int64_t count, const vf_rounding *bounds)
+static void compare_piece(void *user, int64_t first, int64_t last, void *part)
 {
-    vf_comparison c = {.worst = -1, .uniform = true, .empty = true};
-    const double *const expected = e->value, *const magnitude = e->magnitude, *const roundings = e->roundings;
-    const vf_allowance allowance = vf_allow(bounds, e, count);
-    const bool normwise = bounds != NULL && bounds->normwise;
-    for (int64_t i = 0; i < count; i++) {
-        const double n = normwise ? allowance.most : roundings[i], size = normwise ? allowance.top : magnitude[i];
-        double error = fabs(got[i] - expected[i]), bound = vf_allowed(&allowance, i);
+    const comparing *const w = user;
+    const vf_allowance *const a = &w->allowance;
+    vf_comparison *const c = part;
+    const double *const expected = a->expected.value, *const got = w->got;
+    const double *const magnitude = a->expected.magnitude, *const roundings = a->expected.roundings;
+    const bool normwise = a->bounds != NULL && a->bounds->normwise;
+    *c = (vf_comparison){.worst = -1, .uniform = true, .empty = true};
+    for (int64_t i = first; i < last; i++) {
+        const double n = normwise ? a->most : roundings[i], size = normwise ? a->top : magnitude[i];
+        double error = fabs(got[i] - expected[i]), bound = vf_allowed(a, i);
         bool finite = vf_finite(got[i]) && vf_finite(expected[i]), held = vf_held(expected[i], got[i], bound);
-        const double own = before_storing(bounds, expected[i], error), room = bound - (error - own);
+        const double own = before_storing(a->bounds, expected[i], error), room = bound - (error - own);
         double share = held && !(own > 0.0) ? 0.0 : finite && room > 0.0 ? own / room : (double)INFINITY;
         if (held) share = fmin(share, 1.0); /* beside a power of two the last place is not the same on both sides */
-        if (!held) c.failed = true;
-        c.empty = c.empty && !(magnitude[i] > 0.0) && !(roundings[i] > 0.0);
-        if (c.worst < 0 || share > c.budget_used) c.budget_used = share, c.worst = i, c.worst_bound = bound;
+        if (!held) c->failed = true;
+        c->empty = c->empty && !(magnitude[i] > 0.0) && !(roundings[i] > 0.0);
+        if (c->worst < 0 || share > c->budget_used) c->budget_used = share, c->worst = i, c->worst_bound = bound;
         /* Down where underflow takes all that rounding leaves, results tell nothing: zeros would do. */
-        const double lost = bounds != NULL ? (n + 1.0) * bounds->tiny : 0.0;
+        const double lost = a->bounds != NULL ? (n + 1.0) * a->bounds->tiny : 0.0;
         if (magnitude[i] > lost) {
-            if (c.live == 0) c.least = c.most = expected[i];
-            if (!(expected[i] == c.least)) c.uniform = false;
-            c.live++;
-            c.zeros += expected[i] == 0.0;
+            if (c->live == 0) c->least = c->most = expected[i];
+            if (!(expected[i] == c->least)) c->uniform = false;
+            c->live++;
+            c->zeros += expected[i] == 0.0;
         }
-        if (!(finite && n > 0.0 && size > 0.0 && (bounds == NULL || size * bounds->unit > lost))) continue;
-        const int kind = kind_of(e, bounds, i);
+        if (!(finite && n > 0.0 && size > 0.0 && (a->bounds == NULL || size * a->bounds->unit > lost))) continue;
+        const int kind = kind_of(&a->expected, a->bounds, i);
         if (kind == VF_ALONE) {
-            c.alone_sq += own / size * (own / size);
-            c.alone++;
+            c->alone_sq += own / size * (own / size);
+            c->alone++;
         } else if (kind == VF_EVEN) {
             double scaled = own * sqrt(n) / size;
-            c.sum_sq += scaled * scaled;
-            count_rounded(&c, n);
+            c->sum_sq += scaled * scaled;
+            count_rounded(c, n);
         }
     }
-    return c;
+}
+
+/* What the elements behind those of `c` have shown. */
+static void join_comparison(void *user, const void *part)
+{
+    vf_comparison *const c = &((comparing *)user)->all;
+    const vf_comparison *const v = part;
+    c->failed = c->failed || v->failed;
+    c->empty = c->empty && v->empty;
+    if (c->worst < 0 || v->budget_used > c->budget_used)
+        c->budget_used = v->budget_used, c->worst = v->worst, c->worst_bound = v->worst_bound;
+    if (v->live > 0) {
+        if (c->live == 0) c->least = v->least, c->most = v->most;
+        if (!v->uniform || !(v->least == c->least)) c->uniform = false;
+    }
+    c->live += v->live;
+    c->zeros += v->zeros;
+    vf_add_comparison(c, v);
+}
+
+vf_comparison vf_compare(thread_pool *pool, const vf_out *expected, const double *got, int64_t count,
+                         const vf_rounding *bounds)
+{
+    comparing w = {vf_allow(pool, bounds, expected, count), got, {.worst = -1, .uniform = true, .empty = true}};
+    vf_gather_pieces(pool, count, &(vf_gathering){compare_piece, join_comparison, &w});
+    return w.all;
 }
 
 void vf_add_comparison(vf_comparison *sums, const vf_comparison *v)
@@ -179,7 +209,8 @@ void vf_judge(const vf_case *c, const vf_run *run, const vf_rounding *bounds, ve
         if (c->after[i] == NULL) continue;
         vf_rounding own;
         if (bounds != NULL) own = vf_rounding_for(bounds, &c->problem.u.type, o);
-        vf_comparison v = vf_compare(&c->call.out[i], run->after[i], o->count, bounds != NULL ? &own : NULL);
+        vf_comparison v =
+            vf_compare(c->call.pool, &c->call.out[i], run->after[i], o->count, bounds != NULL ? &own : NULL);
         if (result->worst[0] == '\0' || !(v.budget_used <= result->budget_used)) {
             result->budget_used = v.budget_used;
             vf_describe_worst(c, o,
@@ -272,6 +303,38 @@ static vf_comparison compare_channel(const vf_out *e, const double *got, int64_t
     return c;
 }
 
+/* The channels of one output. */
+typedef struct channels {
+    const vf_out *expected;
+    const double *got;
+    const int64_t *sizes;
+    const vf_rounding *bounds;
+    int64_t first;
+    vf_comparison found[64];
+} channels;
+
+static void compare_one_channel(void *arg, int64_t task, int worker)
+{
+    channels *c = arg;
+    (void)worker;
+    c->found[task] = compare_channel(c->expected, c->got, c->first + task, c->sizes, c->bounds);
+}
+
+/* The first that is coarser than it may be, and its sums; -1: none is. */
+static int64_t coarse_channel(thread_pool *pool, channels *c, vf_comparison *found)
+{
+    const int64_t most = (int64_t)(sizeof c->found / sizeof c->found[0]);
+    for (c->first = 0; c->first < c->sizes[1]; c->first += most) {
+        const int64_t now = c->sizes[1] - c->first < most ? c->sizes[1] - c->first : most;
+        parallel_for(pool, now, compare_one_channel, c);
+        for (int64_t k = 0; k < now; k++) {
+            *found = c->found[k];
+            if (found->rounded > 0 && !(vf_rms(found) <= vf_rms_most(c->bounds, found))) return c->first + k;
+        }
+    }
+    return -1;
+}
+
 void vf_judge_channels(const vf_case *c, const vf_run *run, const vf_rounding *bounds, verify_result *result)
 {
     if (bounds->normwise || !cnn_is_weighted(&c->problem)) return;
@@ -281,15 +344,15 @@ void vf_judge_channels(const vf_case *c, const vf_run *run, const vf_rounding *b
         const int axis = c->call.dir == CNN_BWD_W ? 0 : 1; /* weights have theirs first */
         const int64_t sizes[3] = {axis == 0 ? 1 : o->dims[0], o->dims[axis],
                                   o->count / o->dims[axis] / (axis == 0 ? 1 : o->dims[0])};
-        for (int64_t k = 0; k < sizes[1]; k++) {
-            const vf_comparison v = compare_channel(&c->call.out[i], run->after[i], k, sizes, bounds);
-            if (v.rounded == 0 || vf_rms(&v) <= vf_rms_most(bounds, &v)) continue;
-            vf_set(result, VERIFY_FAILED,
-                   "channel %lld of %s has the precision of %s: root mean square of error*sqrt(n)/sum|ab| is %.3g, "
-                   "limit %.3g",
-                   (long long)k, o->name, vf_precision_name(bounds, vf_rms(&v), root_of_terms(&v)), vf_rms(&v),
-                   vf_rms_most(bounds, &v));
-            return;
-        }
+        channels all = {.expected = &c->call.out[i], .got = run->after[i], .sizes = sizes, .bounds = bounds};
+        vf_comparison v;
+        const int64_t k = coarse_channel(c->call.pool, &all, &v);
+        if (k < 0) continue;
+        vf_set(result, VERIFY_FAILED,
+               "channel %lld of %s has the precision of %s: root mean square of error*sqrt(n)/sum|ab| is %.3g, "
+               "limit %.3g",
+               (long long)k, o->name, vf_precision_name(bounds, vf_rms(&v), root_of_terms(&v)), vf_rms(&v),
+               vf_rms_most(bounds, &v));
+        return;
     }
 }

@@ -26,13 +26,14 @@ typedef struct vf_allowance {
     vf_out expected;
     double most, top; /* the most roundings and the largest magnitude, where the bound is normwise */
 } vf_allowance;
-vf_allowance vf_allow(const vf_rounding *bounds, const vf_out *expected, int64_t count);
+vf_allowance vf_allow(thread_pool *pool, const vf_rounding *bounds, const vf_out *expected, int64_t count);
 double vf_allowed(const vf_allowance *allowance, int64_t index);
 /* Positive form: both finite, and no further apart than allowed. */
 bool vf_held(double expected, double got, double allowed);
 
 /* Compares `count` elements; bounds NULL: they must be equal. Positive form: whatever is not provably right fails. */
-vf_comparison vf_compare(const vf_out *expected, const double *got, int64_t count, const vf_rounding *bounds);
+vf_comparison vf_compare(thread_pool *pool, const vf_out *expected, const double *got, int64_t count,
+                         const vf_rounding *bounds);
 /* Whether the bits are those of a finite number. */
 bool vf_finite(double value);
 /* Whether results prove anything: NULL, or why not. */

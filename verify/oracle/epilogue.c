@@ -122,6 +122,6 @@ void vf_reach_ceiling(vf_case *c)
         if (i == x) continue;
         c->unit[i] *= by;
         for (int64_t k = 0; c->before[i] != NULL && k < o->count; k++) c->before[i][k] *= by;
-        if (c->before[i] != NULL) vf_round(&c->problem, o, c->before[i]);
+        if (c->before[i] != NULL) vf_round(c->call.pool, &c->problem, o, c->before[i]);
     }
 }

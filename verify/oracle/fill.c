@@ -18,6 +18,7 @@
 #include "element.h"
 #include "harness/cnn/half.h"
 #include "lines.h"
+#include "pieces.h"
 
 #include <math.h>
 #include <string.h>
@@ -87,14 +88,28 @@ double vf_exact_density(const cnn_problem *p, cnn_dir dir)
     return fmin(1.0, 0.5 * vf_exact_limit(p) / (0.75 * ldexp(1.0, vf_wide_bits(p))) / vf_real_terms(p, dir));
 }
 
+typedef struct factor_fill {
+    int bits;
+    bool sparse;
+    double density, *v;
+} factor_fill;
+
+static void draw_factor(void *user, int64_t first, int64_t last, cnn_rng *rng)
+{
+    const factor_fill *f = user;
+    for (int64_t i = first; i < last; i++) {
+        const double value = vf_odd_integer(rng, f->bits);
+        f->v[i] = f->sparse && !(rng_unit(rng) < f->density) ? 0.0 : value;
+    }
+}
+
 /* dy is the sparse factor wherever it takes part: db is a sum of dy alone. */
 static void fill_factor(const vf_case *c, const cnn_operand *o, double density, cnn_rng *rng, double *v)
 {
-    bool sparse = c->call.dir == CNN_FWD ? is(o, "w") : is(o, "dy"), wide = sparse == (c->variant == 1);
-    for (int64_t i = 0; i < o->count; i++) {
-        double value = vf_odd_integer(rng, wide ? vf_wide_bits(&c->problem) : 1);
-        v[i] = sparse && !(rng_unit(rng) < density) ? 0.0 : value;
-    }
+    const bool sparse = c->call.dir == CNN_FWD ? is(o, "w") : is(o, "dy"), wide = sparse == (c->variant == 1);
+    factor_fill f = {wide ? vf_wide_bits(&c->problem) : 1, sparse, density, v};
+    const int draws = (f.bits == 1 ? 1 : 2) + sparse;
+    vf_draw_pieces(c->call.pool, o->count, draws, rng, draw_factor, &f);
 }
 
 /* Of a problem of integers. */
@@ -117,12 +132,10 @@ static void fill_whole(const vf_case *c, const cnn_operand *o, double density, c
 bool vf_is_factor(const cnn_operand *o) { return is(o, "x") || is(o, "w") || is(o, "dy"); }
 
 /* The power of two that takes the largest of the values to within [1/8, 1). */
-static double draw_unit(const double *v, int64_t count, cnn_rng *rng)
+static double draw_unit(thread_pool *pool, const double *v, int64_t count, cnn_rng *rng)
 {
-    double most = 0.0;
     int exponent;
-    for (int64_t i = 0; i < count; i++) most = fmax(most, fabs(v[i]));
-    frexp(most, &exponent);
+    frexp(vf_largest_size(pool, v, count), &exponent);
     return ldexp(1.0, -exponent - (int)rng_int(rng, 0, 2));
 }
 
@@ -133,6 +146,16 @@ static double down_to_subnormals(const vf_case *c, double products)
     return c->problem.u.type.dtype == CNN_F16 && c->variant == 0 ? 0x1p-24 / products : 1.0;
 }
 
+typedef struct scaling {
+    double *v, by;
+} scaling;
+
+static void scale_piece(void *user, int64_t first, int64_t last)
+{
+    const scaling *s = user;
+    for (int64_t i = first; i < last; i++) s->v[i] *= s->by;
+}
+
 void vf_scale_integers(vf_case *c)
 {
     cnn_rng rng = rng_stream(c->seed, 9100 + (uint64_t)c->variant);
@@ -140,7 +163,7 @@ void vf_scale_integers(vf_case *c)
     for (int i = 0; i < c->call.count; i++) {
         const cnn_operand *o = &c->call.operands[i];
         if (!vf_is_factor(o)) continue;
-        c->unit[i] = draw_unit(c->before[i], o->count, &rng);
+        c->unit[i] = draw_unit(c->call.pool, c->before[i], o->count, &rng);
         products *= c->unit[i];
     }
     const double down = down_to_subnormals(c, products);
@@ -153,7 +176,8 @@ void vf_scale_integers(vf_case *c)
     for (int i = 0; i < c->call.count; i++) {
         const cnn_operand *o = &c->call.operands[i];
         if (!vf_is_factor(o)) c->unit[i] = is(o, "db") ? dy : products;
-        for (int64_t e = 0; c->before[i] != NULL && e < o->count; e++) c->before[i][e] *= c->unit[i];
+        scaling by = {c->before[i], c->unit[i]};
+        if (c->before[i] != NULL) vf_pieces(c->call.pool, o->count, scale_piece, &by);
     }
 }
 
@@ -207,6 +231,16 @@ static void fill_act(const vf_case *c, const cnn_operand *o, cnn_rng *rng, doubl
     }
 }
 
+typedef struct range_fill {
+    double low, high, *v;
+} range_fill;
+
+static void draw_range(void *user, int64_t first, int64_t last, cnn_rng *rng)
+{
+    const range_fill *f = user;
+    for (int64_t i = first; i < last; i++) f->v[i] = rng_real(rng, f->low, f->high);
+}
+
 /* Where a function has a place at which kernels go wrong, the data reach it. */
 static void fill_reals(const vf_case *c, const cnn_operand *o, cnn_rng *rng, double *v)
 {
@@ -217,7 +251,8 @@ static void fill_reals(const vf_case *c, const cnn_operand *o, cnn_rng *rng, dou
     }
     if (is(o, "gamma") || is(o, "running_var") || is(o, "loss_sum")) low = 0.5, high = 1.5;
     if (c->problem.op == CNN_OP_LOSS && is(o, "x")) low = -4.0, high = 4.0;
-    for (int64_t i = 0; i < o->count; i++) v[i] = rng_real(rng, low, high);
+    range_fill f = {low, high, v};
+    vf_draw_pieces(c->call.pool, o->count, 1, rng, draw_range, &f);
     if (c->problem.op == CNN_OP_BATCHNORM &&
         is(o, "x")) /* each channel has a mean and a spread of its own, and drifts */
         for (int64_t i = 0; i < o->count; i++) {
@@ -290,5 +325,5 @@ void vf_fill_values(const vf_case *c, const cnn_operand *o, double density, doub
     else
         fill_reals(c, o, &rng, v);
     if (vf_has_lines(c)) vf_hide(c, o, &rng, v);
-    vf_round(&c->problem, o, v);
+    vf_round(c->call.pool, &c->problem, o, v);
 }

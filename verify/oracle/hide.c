@@ -2,6 +2,7 @@
  * seed, the variant and the problem alone, not on the direction: forward and backward see the same arrays. */
 #include "element.h"
 #include "lines.h"
+#include "pieces.h"
 
 #include <math.h>
 #include <string.h>
@@ -76,26 +77,70 @@ static int64_t single_of(const hiding *h, const vf_lines *l, int64_t line, cnn_r
     return -1;
 }
 
+typedef struct hiding_lines {
+    const hiding *h;
+    const vf_lines *l;
+    double *v;
+} hiding_lines;
+
+static void hide_line(void *arg, int64_t line, int worker)
+{
+    const hiding_lines *all = arg;
+    const vf_lines *l = all->l;
+    const vf_case *c = all->h->c;
+    const double tiny = ldexp(1.0, -depth_of(c, l));
+    cnn_rng rng = stream_of(c, l, (uint64_t)line + 1);
+    (void)worker;
+    if (!is_hidden(c, l, line)) return;
+    rng_u64(&rng); /* what is_hidden() drew */
+    const int64_t single = single_of(all->h, l, line, &rng);
+    if (single < 0) return;
+    for (int64_t i = 0; i < l->size; i++) all->v[vf_line_at(l, line, i)] = rng_real(&rng, -1.0, 1.0) * tiny;
+    all->v[single] = (rng_u64(&rng) & 1 ? 1.0 : -1.0) * rng_real(&rng, 0.25, 1.0);
+}
+
 static void hide_lines(const hiding *h, const vf_lines *l, double *v)
 {
-    const vf_case *c = h->c;
-    const double tiny = ldexp(1.0, -depth_of(c, l));
-    for (int64_t line = 0; line < l->count; line++) {
-        cnn_rng rng = stream_of(c, l, (uint64_t)line + 1);
-        if (!is_hidden(c, l, line)) continue;
-        rng_u64(&rng); /* what is_hidden() drew */
-        const int64_t single = single_of(h, l, line, &rng);
-        if (single < 0) continue;
-        for (int64_t i = 0; i < l->size; i++) v[vf_line_at(l, line, i)] = rng_real(&rng, -1.0, 1.0) * tiny;
-        v[single] = (rng_u64(&rng) & 1 ? 1.0 : -1.0) * rng_real(&rng, 0.25, 1.0);
-    }
+    hiding_lines all = {h, l, v};
+    parallel_for(h->c->call.pool, l->count, hide_line, &all);
+}
+
+typedef struct tails {
+    int depth;
+    double *v;
+} tails;
+
+static void draw_tails(void *user, int64_t first, int64_t last, cnn_rng *rng)
+{
+    const tails *t = user;
+    for (int64_t i = first; i < last; i++)
+        if (rng_int(rng, 0, TAILS - 1) == 0) t->v[i] = ldexp(t->v[i], -(int)rng_int(rng, 0, t->depth));
 }
 
 static void add_tails(const vf_case *c, const vf_lines *l, const cnn_operand *o, cnn_rng *rng, double *v)
 {
-    const int depth = depth_of(c, l);
-    for (int64_t i = 0; i < o->count; i++)
-        if (rng_int(rng, 0, TAILS - 1) == 0) v[i] = ldexp(v[i], -(int)rng_int(rng, 0, depth));
+    tails t = {depth_of(c, l), v};
+    vf_draw_pieces(c->call.pool, o->count, VF_ANY_DRAWS, rng, draw_tails, &t);
+}
+
+typedef struct added {
+    const vf_case *c;
+    const vf_lines *l;
+    double tiny, *v;
+    bool bias;
+} added;
+
+/* Elements of a line mostly stand together. */
+static void hide_added(void *user, int64_t first, int64_t last)
+{
+    const added *a = user;
+    int64_t known = -1;
+    bool hidden = false;
+    for (int64_t i = first; i < last; i++) {
+        const int64_t line = a->bias ? i : vf_line_of_result(a->l, i);
+        if (line != known) known = line, hidden = is_hidden(a->c, a->l, line);
+        if (hidden) a->v[i] *= a->tiny;
+    }
 }
 
 void vf_hide(const vf_case *c, const cnn_operand *o, cnn_rng *rng, double *v)
@@ -116,7 +161,6 @@ void vf_hide(const vf_case *c, const cnn_operand *o, cnn_rng *rng, double *v)
         return;
     }
     if (strcmp(o->name, "db") == 0) return;
-    const double tiny = ldexp(1.0, -depth_of(c, &mine));
-    for (int64_t i = 0; i < o->count; i++)
-        if (is_hidden(c, &mine, strcmp(o->name, "b") == 0 ? i : vf_line_of_result(&mine, i))) v[i] *= tiny;
+    added a = {c, &mine, ldexp(1.0, -depth_of(c, &mine)), v, strcmp(o->name, "b") == 0};
+    vf_pieces(c->call.pool, o->count, hide_added, &a);
 }

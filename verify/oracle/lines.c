@@ -4,6 +4,7 @@
 #include "bounds.h"
 #include "element.h"
 #include "epilogue.h"
+#include "pieces.h"
 
 #include <math.h>
 #include <string.h>
@@ -69,23 +70,35 @@ int vf_kind_of(const cnn_problem *p, double largest, double rest, double terms)
     return outweighs(largest, largest + rest, terms) ? VF_UNEVEN : VF_EVEN;
 }
 
-typedef struct finding {
-    vf_case *c;
-    int result;                   /* its operand */
-    const double *factor, *other; /* the lines' tensor, and what it is multiplied with */
-    double rest, most;            /* the line's other elements; the largest of what they are multiplied with */
-    char tensor;                  /* the lines' */
-} finding;
+/* What is added to the products of a result: NULL, or the values. */
+typedef struct additions {
+    const double *bias, *residual, *before;
+    int64_t plane, channels;
+} additions;
 
-static double added_to(const vf_case *c, int result, int64_t index)
+static additions additions_of(const vf_case *c, int result)
 {
     const int64_t *dims = c->call.operands[result].dims;
-    const double *bias = vf_in(&c->call, "b");
-    const double b = bias ? fabs(bias[index / (dims[2] * dims[3]) % dims[1]]) : 0.0;
-    const double *residual = vf_in(&c->call, "z");
-    const double z = residual ? fabs(residual[index]) : 0.0;
-    return b + z + (c->call.beta != 0.0 ? fabs(c->before[result][index]) : 0.0);
+    return (additions){vf_in(&c->call, "b"), vf_in(&c->call, "z"), c->call.beta != 0.0 ? c->before[result] : NULL,
+                       dims[2] * dims[3], dims[1]};
 }
+
+static double added_to(const additions *a, int64_t index)
+{
+    const double b = a->bias ? fabs(a->bias[index / a->plane % a->channels]) : 0.0;
+    const double z = a->residual ? fabs(a->residual[index]) : 0.0;
+    return b + z + (a->before ? fabs(a->before[index]) : 0.0);
+}
+
+typedef struct finding {
+    vf_case *c;
+    const vf_lines *l;
+    int result; /* its operand */
+    additions added;
+    const double *factor, *other; /* the lines' tensor, and what it is multiplied with */
+    double rest, most;            /* the line's other elements; the largest of what they are multiplied with */
+    cnn_act_desc act;             /* of an epilogue */
+} finding;
 
 static void set_kind(void *user, const vf_product *p)
 {
@@ -93,10 +106,10 @@ static void set_kind(void *user, const vf_product *p)
     vf_case *c = f->c;
     const char tensor = vf_tensor_of(&c->problem, &c->call.operands[f->result]);
     const int64_t at = tensor == 'x' ? p->x : tensor == 'w' ? p->w : p->y;
-    const int64_t line = f->tensor == 'x' ? p->x : f->tensor == 'w' ? p->w : p->y;
+    const int64_t line = f->l->tensor == 'x' ? p->x : f->l->tensor == 'w' ? p->w : p->y;
     const int64_t other = p->x + p->w + p->y - at - line;
     const double size = fabs(f->factor[line] * f->other[other]);
-    const double rest = f->rest * f->most + added_to(c, f->result, at);
+    const double rest = f->rest * f->most + added_to(&f->added, at);
     const bool alone = vf_kind_of(&c->problem, size, rest, 0.0) == VF_ALONE;
     const bool uneven = is_uneven(size, c->magnitude[f->result][at], c->call.out[f->result].roundings[at]);
     c->kind[f->result][at] = alone ? VF_ALONE : uneven ? VF_UNEVEN : VF_EVEN;
@@ -129,13 +142,26 @@ static const double *other_factor(const vf_case *c, char result, char tensor, in
     return NULL;
 }
 
-/* A bias, or what was there before, may outweigh products that are all of tiny factors. */
-static void find_added(vf_case *c, int result)
+/* The results of one line. */
+static void find_in_line(void *arg, int64_t line, int worker)
 {
-    for (int64_t e = 0; e < c->call.operands[result].count; e++)
-        if (c->kind[result][e] == VF_EVEN &&
-            outweighs(added_to(c, result, e), c->magnitude[result][e], c->roundings[result][e]))
-            c->kind[result][e] = VF_UNEVEN;
+    finding f = *(const finding *)arg;
+    const int64_t at = largest_of(f.l, line, f.factor, &f.rest);
+    (void)worker;
+    if (f.rest <= unit_of(&f.c->problem) * fabs(f.factor[at])) vf_products_of(&f.l->d, f.l->tensor, at, set_kind, &f);
+}
+
+/* A bias, or what was there before, may outweigh products that are all of tiny factors. */
+static void find_added(void *user, int64_t first, int64_t last)
+{
+    const finding *f = user;
+    const vf_case *c = f->c;
+    const int r = f->result;
+    for (int64_t e = first; e < last; e++)
+        if (c->kind[r][e] == VF_EVEN && outweighs(added_to(&f->added, e), c->magnitude[r][e], c->roundings[r][e]))
+            c->kind[r][e] = VF_UNEVEN;
+    if (!cnn_has_epilogue(&c->problem)) return;
+    for (int64_t e = first; e < last; e++) c->kind[r][e] = vf_epilogue_kind(&f->act, c->after[r][e], c->kind[r][e]);
 }
 
 void vf_find_kinds(vf_case *c)
@@ -144,20 +170,19 @@ void vf_find_kinds(vf_case *c)
     for (int i = 0; i < c->call.count; i++)
         if (c->kind[i]) result = i;
     if (result < 0) return;
+    const cnn_operand *o = &c->call.operands[result];
     const vf_lines l = vf_lines_of(&c->problem, c->call.dir);
-    finding f = {.c = c, .result = result, .tensor = l.tensor, .factor = vf_factor(&c->call, l.tensor)};
+    finding f = {.c = c,
+                 .l = &l,
+                 .result = result,
+                 .added = additions_of(c, result),
+                 .factor = vf_factor(&c->call, l.tensor),
+                 .act = vf_epilogue_act(&c->problem)};
     int64_t count = 0;
-    f.other = other_factor(c, vf_tensor_of(&c->problem, &c->call.operands[result]), l.tensor, &count);
-    memset(c->kind[result], VF_EVEN, (size_t)c->call.operands[result].count);
+    f.other = other_factor(c, vf_tensor_of(&c->problem, o), l.tensor, &count);
+    memset(c->kind[result], VF_EVEN, (size_t)o->count);
     if (!f.other || !f.factor) return;
-    for (int64_t e = 0; e < count; e++) f.most = fmax(f.most, fabs(f.other[e]));
-    for (int64_t line = 0; line < l.count; line++) {
-        const int64_t at = largest_of(&l, line, f.factor, &f.rest);
-        if (f.rest <= unit_of(&c->problem) * fabs(f.factor[at])) vf_products_of(&l.d, l.tensor, at, set_kind, &f);
-    }
-    find_added(c, result);
-    if (!cnn_has_epilogue(&c->problem)) return;
-    const cnn_act_desc act = vf_epilogue_act(&c->problem);
-    for (int64_t e = 0; e < c->call.operands[result].count; e++)
-        c->kind[result][e] = vf_epilogue_kind(&act, c->after[result][e], c->kind[result][e]);
+    f.most = vf_largest_size(c->call.pool, f.other, count);
+    parallel_for(c->call.pool, l.count, find_in_line, &f);
+    vf_pieces(c->call.pool, o->count, find_added, &f);
 }

@@ -2,6 +2,7 @@
 #include "case.h"
 
 #include "harness/cnn/half.h"
+#include "pieces.h"
 
 #include <stdio.h>
 
@@ -47,22 +48,57 @@ static bool is_plain_f32(const cnn_problem *problem, const cnn_operand *o)
     return in_order && cnn_elem_real(o->elem) && cnn_elem_dtype(&problem->u.type, o->elem) == CNN_F32;
 }
 
+typedef struct copying {
+    const cnn_problem *problem;
+    const cnn_operand *o;
+    bool plain;
+    const double *from; /* packing */
+    double *to;         /* unpacking */
+    void *packed;
+    const void *bytes;
+} copying;
+
+static void pack_piece(void *user, int64_t first, int64_t last)
+{
+    const copying *c = user;
+    if (c->plain)
+        for (int64_t e = first; e < last; e++) ((float *)c->packed)[e] = (float)c->from[e];
+    else
+        for (int64_t e = first; e < last; e++)
+            store(c->problem, c->o, c->from[e], c->packed, vf_position(c->problem, c->o, e));
+}
+
+static void unpack_piece(void *user, int64_t first, int64_t last)
+{
+    const copying *c = user;
+    if (c->plain)
+        for (int64_t e = first; e < last; e++) c->to[e] = (double)((const float *)c->bytes)[e];
+    else
+        for (int64_t e = first; e < last; e++)
+            c->to[e] = vf_unpack_element(c->problem, c->o, c->bytes, vf_position(c->problem, c->o, e));
+}
+
+void vf_pack_by(thread_pool *pool, const cnn_problem *problem, const cnn_operand *o, const double *values, void *bytes)
+{
+    copying c = {problem, o, .plain = is_plain_f32(problem, o), .from = values, .packed = bytes};
+    vf_pieces(pool, o->count, pack_piece, &c);
+}
+
+void vf_unpack_by(thread_pool *pool, const cnn_problem *problem, const cnn_operand *o, const void *bytes,
+                  double *values)
+{
+    copying c = {problem, o, .plain = is_plain_f32(problem, o), .to = values, .bytes = bytes};
+    vf_pieces(pool, o->count, unpack_piece, &c);
+}
+
 void vf_pack(const cnn_problem *problem, const cnn_operand *o, const double *values, void *bytes)
 {
-    if (is_plain_f32(problem, o)) {
-        for (int64_t e = 0; e < o->count; e++) ((float *)bytes)[e] = (float)values[e];
-        return;
-    }
-    for (int64_t e = 0; e < o->count; e++) store(problem, o, values[e], bytes, vf_position(problem, o, e));
+    vf_pack_by(NULL, problem, o, values, bytes);
 }
 
 void vf_unpack(const cnn_problem *problem, const cnn_operand *o, const void *bytes, double *values)
 {
-    if (is_plain_f32(problem, o)) {
-        for (int64_t e = 0; e < o->count; e++) values[e] = (double)((const float *)bytes)[e];
-        return;
-    }
-    for (int64_t e = 0; e < o->count; e++) values[e] = vf_unpack_element(problem, o, bytes, vf_position(problem, o, e));
+    vf_unpack_by(NULL, problem, o, bytes, values);
 }
 
 int64_t vf_position(const cnn_problem *problem, const cnn_operand *o, int64_t index)
@@ -79,11 +115,24 @@ void vf_pack_element(const cnn_problem *problem, const cnn_operand *o, double va
     store(problem, o, value, bytes, 0);
 }
 
-void vf_round(const cnn_problem *problem, const cnn_operand *o, double *values)
+typedef struct rounding {
+    cnn_dtype dtype;
+    double *values;
+} rounding;
+
+static void round_piece(void *user, int64_t first, int64_t last)
 {
-    const cnn_dtype dtype = cnn_elem_dtype(&problem->u.type, o->elem);
-    if (!cnn_elem_real(o->elem) || dtype == CNN_F64) return;
-    for (int64_t i = 0; i < o->count; i++) values[i] = cnn_stored(dtype, values[i]);
+    const rounding *r = user;
+    if (r->dtype == CNN_F32)
+        for (int64_t i = first; i < last; i++) r->values[i] = (double)(float)r->values[i];
+    else
+        for (int64_t i = first; i < last; i++) r->values[i] = cnn_stored(r->dtype, r->values[i]);
+}
+
+void vf_round(thread_pool *pool, const cnn_problem *problem, const cnn_operand *o, double *values)
+{
+    rounding r = {cnn_elem_dtype(&problem->u.type, o->elem), values};
+    if (cnn_elem_real(o->elem) && r.dtype != CNN_F64) vf_pieces(pool, o->count, round_piece, &r);
 }
 
 void vf_element_name(const cnn_operand *o, int64_t index, char *text, size_t size)

@@ -132,7 +132,7 @@ static cnn_status judge_update(const vf_training *v, const trainer_state *before
         call.out[at] = expected;
         vf_reference(&call);
         vf_net_doubles(net, results[k], n, got);
-        const vf_comparison c = vf_compare(&call.out[at], got, n, &bounds);
+        const vf_comparison c = vf_compare(v->pool, &call.out[at], got, n, &bounds);
         vf_training_hold(r, c.budget_used, 1.0, k == 0 ? "an updated parameter" : "the optimizer's state");
     }
     return CNN_OK;
