@@ -4,7 +4,6 @@
  * Images on the host: a batch is gathered into a staging buffer and uploaded, by two lanes in turn: while the device
  * computes on one, the host fills the other. */
 #include "harness/base/clock.h"
-#include "harness/cpu/gather.h"
 #include "harness/device/call.h"
 #include "harness/problem/names.h"
 #include "trainer_parts.h"
@@ -144,6 +143,7 @@ cnn_status trainer_feed_start(trainer *t, cnn_error *err)
     }
     for (int lane = 0; lane < t->n_lanes && t->data != NULL && status == CNN_OK; lane++)
         status = make_staging(t, lane, err);
+    if (status == CNN_OK) status = trainer_gatherers_open(t, row_bytes(t), err);
     for (int lane = 0; lane < t->n_lanes && t->data != NULL && status == CNN_OK; lane++)
         status = trainer_feed_lane(t, lane, TRAIN, 0, batch, err);
     return status;
@@ -159,6 +159,7 @@ void trainer_feed_close(trainer *t)
             free(t->staging[lane]);
     }
     for (int set = 0; set < PASSES; set++) free(t->rows[set]);
+    trainer_gatherers_close(t);
 }
 
 /* ---- A pass ---- */
@@ -215,7 +216,7 @@ cnn_status trainer_feed_lane(trainer *t, int lane, int set, int64_t first, int64
     cnn_gather_args args = trainer_gather_args(t->net, &images, first, mb);
     args.y = t->staging[lane];
     args.y_labels = (int32_t *)(t->staging[lane] + (t->batch_labels_at[lane] - t->images_at[lane]));
-    for (int64_t i = 0; i < mb; i++) cnn_gather_row(&args, i);
+    trainer_gather(t, &args, mb);
     return upload_staging(t, lane, err);
 }
 

@@ -4,6 +4,7 @@
 #ifndef HARNESS_NET_TRAINER_PARTS_H
 #define HARNESS_NET_TRAINER_PARTS_H
 
+#include "harness/cpu/threads.h"
 #include "harness/device/call.h"
 #include "harness/problem/names.h"
 #include "trainer.h"
@@ -44,8 +45,9 @@ struct trainer {
     int32_t *next_order;                     /* host: the same of epoch `drawn`, where that is not negative */
     cnn_shift *next_shifts;
     int64_t drawn;
-    char *rows[PASSES];   /* with host_data: all images, converted, in host memory */
-    char *staging[LANES]; /* with host_data: a batch as it stands on the device: images, then labels */
+    char *rows[PASSES];     /* with host_data: all images, converted, in host memory */
+    char *staging[LANES];   /* with host_data: a batch as it stands on the device: images, then labels */
+    thread_pool *gatherers; /* with host_data: they fill the staging buffers; NULL: the caller does */
 
     epoch_profile *profile; /* with params.profile, else NULL */
     double transfer_s;      /* of the epoch, so far */
@@ -94,6 +96,12 @@ void trainer_feed_close(trainer *t);
 cnn_status trainer_feed_order(trainer *t, int set, cnn_error *err);
 cnn_status trainer_feed_lane(trainer *t, int lane, int set, int64_t first, int64_t mb, cnn_error *err);
 cnn_status trainer_feed_end(trainer *t, cnn_error *err); /* of a pass: adds up transfer_s */
+
+/* feed_rows.c: the first `rows` rows of a batch into its staging buffer; who does it where many bytes are to be moved.
+ */
+cnn_status trainer_gatherers_open(trainer *t, size_t row_bytes, cnn_error *err);
+void trainer_gatherers_close(trainer *t);
+void trainer_gather(const trainer *t, const cnn_gather_args *args, int64_t rows);
 
 /* share.c: over ranks: whether data and network can be shared out; this rank's images of a pass, of the order and
  * shifts of all. */
