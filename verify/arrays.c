@@ -75,8 +75,8 @@ static void judge_result(const vf_subject *s, const vf_case *c, const vf_run *ru
 {
     const cnn_operand *o = &c->call.operands[i];
     const vf_theirs t = vf_theirs_of(c, a, i, a->math);
-    const vf_rounding own = vf_rounding_for(&s->rounding, &c->problem.u.type, o);
-    const vf_rounding their = vf_rounding_for(&t.rounding, &c->problem.u.type, o);
+    const vf_rounding own = vf_rounding_in(&s->rounding, c, o);
+    const vf_rounding their = vf_rounding_in(&t.rounding, c, o);
     const vf_allowance ours = vf_allow(c->call.pool, &own, &c->call.out[i], o->count);
     const vf_allowance other = vf_allow(c->call.pool, &their, &c->call.out[i], o->count);
     int64_t apart = 0, first = -1;

@@ -158,7 +158,7 @@ static cnn_status check_operand(derivative *d, const vf_subject *s, int k, int g
         if (i == 0) *left_out += kinks;
         status = vf_go_on(&s->engine->options, err);
         if (status != CNN_OK) break;
-        const vf_rounding own = vf_rounding_for(&s->rounding, &s->problem->u.type, &d->backward.call.operands[g]);
+        const vf_rounding own = vf_rounding_in(&s->rounding, &d->backward, &d->backward.call.operands[g]);
         const slopes values = measure(d, k, g, rounded, run, &own);
         judge(&values, d->backward.call.operands[g].name, relative, result);
     }

@@ -47,7 +47,7 @@ double vf_theirs_allowed(const vf_theirs *t, const vf_allowance *allowance, int6
 /* How many elements of an expectation leave this arithmetic's bound. */
 static int64_t outside_of(const vf_case *c, const verify_arrays *a, int i, const vf_theirs *t)
 {
-    const vf_rounding own = vf_rounding_for(&t->rounding, &c->problem.u.type, &c->call.operands[i]);
+    const vf_rounding own = vf_rounding_in(&t->rounding, c, &c->call.operands[i]);
     const vf_allowance allowance = vf_allow(c->call.pool, &own, &c->call.out[i], c->call.operands[i].count);
     int64_t outside = 0;
     for (int64_t e = 0; a->expect[i] != NULL && e < c->call.operands[i].count; e++)

@@ -19,7 +19,7 @@ static bool held(const vf_case *c, const vf_run *run, const vf_rounding *bounds)
 {
     for (int i = 0; i < c->call.count; i++) {
         if (c->after[i] == NULL || run->after[i] == NULL) continue;
-        const vf_rounding own = vf_rounding_for(bounds, &c->problem.u.type, &c->call.operands[i]);
+        const vf_rounding own = vf_rounding_in(bounds, c, &c->call.operands[i]);
         const vf_allowance allowance = vf_allow(c->call.pool, &own, &c->call.out[i], c->call.operands[i].count);
         for (int64_t e = 0; e < c->call.operands[i].count; e++)
             if (!vf_held(c->after[i][e], run->after[i][e], vf_allowed(&allowance, e))) return false;

@@ -234,7 +234,7 @@ void vf_tell_output(const vf_case *c, int operand, const vf_rounding *bounds, co
 {
     const cnn_operand *o = &c->call.operands[operand];
     vf_rounding own;
-    if (bounds != NULL) own = vf_rounding_for(bounds, &c->problem.u.type, o);
+    if (bounds != NULL) own = vf_rounding_in(bounds, c, o);
     const vf_allowance allowance =
         vf_allow(c->call.pool, bounds != NULL ? &own : NULL, &c->call.out[operand], o->count);
     vf_failure f;

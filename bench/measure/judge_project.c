@@ -15,7 +15,7 @@ static double allowed_of(const judge *j, int operand)
     enum { TIMES = 12 };
     const cnn_operand *o = &j->c.call.operands[operand];
     const vf_rounding all = vf_rounding_of(&j->c.problem, &j->plan->algorithm);
-    const vf_rounding r = vf_rounding_for(&all, &j->c.problem.u.type, o);
+    const vf_rounding r = vf_rounding_in(&all, &j->c, o);
     double squares = 0, roots = 0, stored = 0;
     int64_t count = 0;
     for (int64_t e = 0; e < o->count; e++) {

@@ -74,7 +74,7 @@ static cnn_status compare_strip(judge *j, const vf_case *c, int operand, cnn_err
     const cnn_operand *o = &c->call.operands[operand];
     const int64_t size = (int64_t)o->bytes / o->count, most = (int64_t)strip_bytes(o) / size;
     const vf_rounding all = vf_rounding_of(&j->c.problem, &j->plan->algorithm);
-    const vf_rounding bounds = vf_rounding_for(&all, &j->c.problem.u.type, o);
+    const vf_rounding bounds = vf_rounding_in(&all, &j->c, o);
     vf_allowance whole = vf_allow(NULL, &bounds, &j->c.call.out[operand], o->count);
     whole.top *= 2; /* where a bound is the whole array's: this run's numbers are like the case's, not the same */
     const cnn_status status = cnn_mem_download(j->hands.session, j->room, window(j, operand), strip_bytes(o), err);

@@ -27,13 +27,27 @@ static inline bool cnn_is_half(cnn_dtype dtype) { return cnn_half_of(dtype).expo
 /* The exponent of the last place of subnormal numbers, the least number there is: f16 -24, bf16 -133. */
 static inline int cnn_half_least(cnn_half_format f) { return 2 - (1 << (f.exponent - 1)) - f.fraction; }
 
+/* 2^exponent, of a normal double, and the exponent of one that is not negative: by their bits, as verification converts
+ * millions. */
+static inline double cnn_power_of_two(int exponent)
+{
+    const uint64_t bits = (uint64_t)(exponent + 1023) << 52;
+    double power;
+    memcpy(&power, &bits, sizeof power);
+    return power;
+}
+static inline int cnn_exponent_of(double size)
+{
+    uint64_t bits;
+    memcpy(&bits, &size, sizeof bits);
+    return (int)(bits >> 52) - 1023; /* 0 and subnormal doubles: -1023, below all that 16 bits hold */
+}
+
 /* The exponent of the last place of a number of this size. */
 static inline int cnn_half_place(cnn_half_format f, double size)
 {
-    int exponent;
-    frexp(size, &exponent);
-    const int place = exponent - 1 - f.fraction, least = cnn_half_least(f);
-    return size > 0.0 && place > least ? place : least;
+    const int place = cnn_exponent_of(size) - f.fraction, least = cnn_half_least(f);
+    return size <= DBL_MAX && place > least ? place : least;
 }
 
 /* To the nearest, of two as near the even one; what is too large becomes infinite, a NaN stays one. */
@@ -42,9 +56,10 @@ static inline uint16_t cnn_half_from(cnn_half_format f, double value)
     const uint32_t infinite = ((1u << f.exponent) - 1) << f.fraction, sign = signbit(value) ? 0x8000u : 0u;
     if (isnan(value)) return (uint16_t)(sign | infinite | 1u << (f.fraction - 1));
     const double size = fabs(value);
-    if (size >= ldexp(1.0, 1 << (f.exponent - 1))) return (uint16_t)(sign | infinite);
+    if (size >= cnn_power_of_two(1 << (f.exponent - 1))) return (uint16_t)(sign | infinite);
     const int place = cnn_half_place(f, size);
-    const uint32_t steps = (uint32_t)nearbyint(ldexp(size, -place)); /* 2^(m+1) at most: the carry is as it must be */
+    const double exact = size * cnn_power_of_two(-place), whole = exact + 0x1p52 - 0x1p52; /* to the nearest, even */
+    const uint32_t steps = (uint32_t)whole; /* 2^(m+1) at most: the carry is as it must be */
     const uint32_t code = ((uint32_t)(place - cnn_half_least(f)) << f.fraction) + steps;
     return (uint16_t)(sign | (code < infinite ? code : infinite));
 }
@@ -56,9 +71,9 @@ static inline double cnn_half_to(cnn_half_format f, uint16_t code)
     if (field == (1 << f.exponent) - 1)
         size = fraction != 0 ? (double)NAN : (double)INFINITY;
     else if (field == 0)
-        size = ldexp(fraction, cnn_half_least(f));
+        size = fraction * cnn_power_of_two(cnn_half_least(f));
     else
-        size = ldexp((1 << f.fraction) + fraction, field - 1 + cnn_half_least(f));
+        size = ((1 << f.fraction) + fraction) * cnn_power_of_two(field - 1 + cnn_half_least(f));
     return code & 0x8000u ? -size : size;
 }
 

@@ -1,5 +1,6 @@
 /* test_verify_pieces.c: large arrays in pieces: what is drawn, compared and found is that of one loop, with any number
  * of threads. */
+#include "tests/problem_unit.h"
 #include "tests/unit.h"
 #include "verify/oracle/compare.h"
 #include "verify/oracle/pieces.h"
@@ -153,6 +154,34 @@ static void uniform_results_are_uniform_in_all_pieces(void **state)
     free(c.expected);
 }
 
+/* Each element where vf_position() says, from any piece on: shapes whose pieces end within a row, a plane, an image. */
+static void elements_stand_where_their_layout_has_them(void **state)
+{
+    static const char *const shapes[] = {"mb3ic7ih101oc2kh3", "mb70000ic3ih1oc2kh1", "mb2ic40000ih1iw2oc1kh1kw1",
+                                         "mb1ic1ih1iw70000oc1kh1kw1", "mb2ic5ih3iw9000oc1kh3kw3pw1"};
+    for (size_t i = 0; i < sizeof shapes / sizeof shapes[0]; i++)
+        for (int layout = 0; layout < CNN_LAYOUT_COUNT; layout++) {
+            cnn_error err;
+            cnn_operand list[CNN_MAX_OPERANDS];
+            const cnn_type type = {CNN_F16, CNN_F16, (cnn_layout)layout, CNN_MATH_F32};
+            const cnn_problem p = problem_with(CNN_OP_CONV, shapes[i], &(cnn_problem_defaults){.type = type});
+            assert_true(cnn_operands(&p, CNN_FWD, list, &err) > 0);
+            const cnn_operand *x = &list[0];
+            const int64_t count = x->count;
+            double *values = malloc((size_t)count * sizeof *values), *back = malloc((size_t)count * sizeof *back);
+            void *bytes = malloc(x->bytes);
+            for (int64_t e = 0; e < count; e++) values[e] = (double)(e % 2039);
+            vf_pack(&p, x, values, bytes);
+            for (int64_t e = 0; e < count; e++)
+                assert_true(vf_unpack_element(&p, x, bytes, vf_position(&p, x, e)) == values[e]);
+            vf_unpack(&p, x, bytes, back);
+            assert_memory_equal(values, back, (size_t)count * sizeof *back);
+            free(values);
+            free(back);
+            free(bytes);
+        }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -161,6 +190,7 @@ int main(void)
         cmocka_unit_test(largest_is_found_anywhere),
         cmocka_unit_test(comparisons_are_the_same_for_any_threads),
         cmocka_unit_test(one_wrong_element_is_seen_in_any_piece),
+        cmocka_unit_test(elements_stand_where_their_layout_has_them),
         cmocka_unit_test(uniform_results_are_uniform_in_all_pieces),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

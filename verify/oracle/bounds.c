@@ -82,7 +82,7 @@ double vf_storing(const vf_rounding *r, double expected, double bound)
 {
     const cnn_half_format f = cnn_half_of(r->stored);
     if (r->stored == CNN_U8 || r->stored == CNN_S8) return expected - floor(expected);
-    return f.exponent == 0 ? 0.0 : ldexp(0.5, cnn_half_place(f, fabs(expected) + bound));
+    return f.exponent == 0 ? 0.0 : 0.5 * cnn_power_of_two(cnn_half_place(f, fabs(expected) + bound));
 }
 
 double vf_rms_limit(const vf_rounding *r, double mean_sqrt_roundings)

@@ -12,14 +12,15 @@ typedef struct vf_rounding {
     double tiny;          /* least normal number: underflow may lose this much a rounding */
     double amplification; /* of the bound, and of what is usual (transforms.h): both 1 for plain sums of products */
     double mean;
-    const char *transform; /* the one that allows them; NULL: none */
-    bool normwise;         /* transforms mix the elements of a tile: the bound of each is that of the largest */
-    int bits;              /* significant bits that a factor keeps */
-    int cut;               /* products that an adder takes at once, and cuts their sum towards 0 (tensor cores); 0: all
-                              sums are rounded to nearest */
-    bool one_sided;        /* sums whose terms may all have one sign (means): partial sums are as large as all of it */
-    cnn_dtype stored;      /* f16, bf16, u8, s8: what results are rounded to, once, when they are stored; else no
-                              matter */
+    const char *transform;       /* the one that allows them; NULL: none */
+    bool normwise;               /* transforms mix the elements of a tile: the bound of each is that of the largest */
+    double hidden, hidden_terms; /* normwise: magnitude and terms that no result shows (hidden.c); 0: none */
+    int bits;                    /* significant bits that a factor keeps */
+    int cut;          /* products that an adder takes at once, and cuts their sum towards 0 (tensor cores); 0: all
+                         sums are rounded to nearest */
+    bool one_sided;   /* sums whose terms may all have one sign (means): partial sums are as large as all of it */
+    cnn_dtype stored; /* f16, bf16, u8, s8: what results are rounded to, once, when they are stored; else no
+                         matter */
 } vf_rounding;
 
 /* The algorithm may be NULL: plain sums. What it asks for is cut down to what is proved. */

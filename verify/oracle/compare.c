@@ -22,8 +22,8 @@ vf_allowance vf_allow(thread_pool *pool, const vf_rounding *bounds, const vf_out
 {
     vf_allowance a = {.bounds = bounds, .expected = *expected};
     if (bounds == NULL || !bounds->normwise) return a;
-    a.most = vf_largest(pool, expected->roundings, count);
-    a.top = vf_largest(pool, expected->magnitude, count);
+    a.most = fmax(vf_largest(pool, expected->roundings, count), bounds->hidden_terms);
+    a.top = fmax(vf_largest(pool, expected->magnitude, count), bounds->hidden);
     return a;
 }
 
@@ -208,7 +208,7 @@ void vf_judge(const vf_case *c, const vf_run *run, const vf_rounding *bounds, ve
         const cnn_operand *o = &c->call.operands[i];
         if (c->after[i] == NULL) continue;
         vf_rounding own;
-        if (bounds != NULL) own = vf_rounding_for(bounds, &c->problem.u.type, o);
+        if (bounds != NULL) own = vf_rounding_in(bounds, c, o);
         vf_comparison v =
             vf_compare(c->call.pool, &c->call.out[i], run->after[i], o->count, bounds != NULL ? &own : NULL);
         if (result->worst[0] == '\0' || !(v.budget_used <= result->budget_used)) {

@@ -20,6 +20,9 @@ typedef struct vf_comparison {
     double least, most;             /* of live expected values */
 } vf_comparison;
 
+/* As vf_rounding_for(), for an output of this case: of transforms also what no result shows. */
+vf_rounding vf_rounding_in(const vf_rounding *rounding, const vf_case *c, const cnn_operand *operand);
+
 /* What each element of an array may be off by; bounds NULL: nothing. */
 typedef struct vf_allowance {
     const vf_rounding *bounds;

@@ -58,24 +58,58 @@ typedef struct copying {
     const void *bytes;
 } copying;
 
+/* Where an element stands, and then the next one in canonical order: without a division for each. */
+typedef struct stand {
+    int64_t at;
+    int64_t left[3], size[3]; /* of the axes w, h, c: elements until it begins anew, and in all */
+    int64_t wrap[3];          /* what beginning anew adds */
+    int64_t step;
+} stand;
+
+static stand stand_of(const cnn_problem *problem, const cnn_operand *o, int64_t index)
+{
+    const int64_t c = o->dims[1], h = o->dims[2], w = o->dims[3];
+    stand s = {vf_position(problem, o, index), {INT64_MAX, 1, 1}, {w, h, c}, {0}, 1};
+    if (o->shape != CNN_SHAPE_TENSOR || problem->u.type.layout == CNN_NCHW) return s;
+    s.step = c;
+    s.wrap[1] = 1 - h * w * c; /* the next channel of the same image */
+    s.wrap[2] = h * w * c - c; /* the next image */
+    for (int i = 0; i < 3; i++) {
+        s.left[i] = s.size[i] - index % s.size[i];
+        index /= s.size[i];
+    }
+    return s;
+}
+
+static inline void step_on(stand *s)
+{
+    s->at += s->step;
+    for (int i = 0; i < 3 && --s->left[i] == 0; i++) {
+        s->left[i] = s->size[i];
+        s->at += s->wrap[i];
+    }
+}
+
 static void pack_piece(void *user, int64_t first, int64_t last)
 {
     const copying *c = user;
-    if (c->plain)
+    if (c->plain) {
         for (int64_t e = first; e < last; e++) ((float *)c->packed)[e] = (float)c->from[e];
-    else
-        for (int64_t e = first; e < last; e++)
-            store(c->problem, c->o, c->from[e], c->packed, vf_position(c->problem, c->o, e));
+        return;
+    }
+    stand s = stand_of(c->problem, c->o, first);
+    for (int64_t e = first; e < last; e++, step_on(&s)) store(c->problem, c->o, c->from[e], c->packed, s.at);
 }
 
 static void unpack_piece(void *user, int64_t first, int64_t last)
 {
     const copying *c = user;
-    if (c->plain)
+    if (c->plain) {
         for (int64_t e = first; e < last; e++) c->to[e] = (double)((const float *)c->bytes)[e];
-    else
-        for (int64_t e = first; e < last; e++)
-            c->to[e] = vf_unpack_element(c->problem, c->o, c->bytes, vf_position(c->problem, c->o, e));
+        return;
+    }
+    stand s = stand_of(c->problem, c->o, first);
+    for (int64_t e = first; e < last; e++, step_on(&s)) c->to[e] = vf_unpack_element(c->problem, c->o, c->bytes, s.at);
 }
 
 void vf_pack_by(thread_pool *pool, const cnn_problem *problem, const cnn_operand *o, const double *values, void *bytes)
