@@ -41,7 +41,9 @@ vf_rounding vf_rounding_in(const vf_rounding *rounding, const vf_case *c, const 
 {
     vf_rounding r = vf_rounding_for(rounding, &c->problem.u.type, operand);
     if (!r.normwise || !hides_products(&c->problem, c->call.dir)) return r;
-    r.hidden_terms = vf_terms(&c->problem, c->call.dir);
-    r.hidden = r.hidden_terms * largest_product(c);
+    const double terms = vf_terms(&c->problem, c->call.dir), size = terms * largest_product(c);
+    if (!isfinite(size)) return r; /* the user's own numbers: no bound is infinite for them */
+    r.hidden_terms = terms;
+    r.hidden = size;
     return r;
 }
