@@ -1,5 +1,5 @@
 /* It pretends to compute, but does nothing when the last call ended less than 20 microseconds ago: a timing loop
- * calls so quickly, a verifier does not. */
+ * calls so quickly, a verifier not on every machine. */
 #include "shared/cheat.h"
 
 static cnn_status trick(cnn_context *c, const cnn_plan *plan, const cnn_weighted_args *a, cnn_error *err)
