@@ -5,7 +5,7 @@
 #include "harness/cpu/threads.h"
 #include "trainer_parts.h"
 
-/* Bytes that are worth a thread, and a task. Threads beyond those add nothing to what memory gives. */
+/* Bytes that are worth a thread, and a task; chosen, not measured. */
 enum { THREAD_BYTES = 32 << 10, TASK_BYTES = 16 << 10, THREADS_MOST = 16 };
 
 typedef struct gathering {
