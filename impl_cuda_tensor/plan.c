@@ -2,6 +2,7 @@
  * what lies where in the workspace. */
 #include "impl_cuda_tensor/plan.h"
 #include "harness/cnn/half.h"
+#include "harness/cnn/shape.h"
 #include "impl_cuda_tensor/forward.h"
 #include "impl_cuda_tensor/gradient.h"
 
@@ -138,8 +139,7 @@ static cnn_status check_input(const cnn_conv_desc *d, const cutensor_input *in, 
     return check_count("numbers whose channels do not lie in 16 bytes", in->together ? 0 : places, err);
 }
 
-/* A place of so many bytes behind what there is. */
-static size_t area(cutensor_plan *m, size_t bytes)
+size_t cutensor_area(cutensor_plan *m, size_t bytes)
 {
     const size_t at = m->bytes;
     m->bytes += (bytes + AREA_ALIGN - 1) / AREA_ALIGN * AREA_ALIGN;
@@ -407,10 +407,11 @@ static void put_areas(const cutensor_forward *f, bool split, cutensor_plan *m)
 {
     m->weights.in_order = f->strip;
     m->weights.flags = f->keeps ? 0 : m->blocks;
-    m->weights_at = area(m, (size_t)f->groups * (size_t)f->group_tiles * (size_t)f->chunks * (size_t)f->taps *
-                                (size_t)forward_step_bytes(f->wide_tile, m->weights.parts));
-    m->flags_at = area(m, (size_t)m->weights.flags * sizeof(unsigned));
-    m->partials_at = split ? area(m, (size_t)m->blocks * (size_t)f->high * (size_t)f->wide_tile * sizeof(float)) : 0;
+    m->weights_at = cutensor_area(m, (size_t)f->groups * (size_t)f->group_tiles * (size_t)f->chunks * (size_t)f->taps *
+                                         (size_t)forward_step_bytes(f->wide_tile, m->weights.parts));
+    m->flags_at = cutensor_area(m, (size_t)m->weights.flags * sizeof(unsigned));
+    m->partials_at =
+        split ? cutensor_area(m, (size_t)m->blocks * (size_t)f->high * (size_t)f->wide_tile * sizeof(float)) : 0;
 }
 
 static void put_keep(const cnn_conv_desc *d, bool backward, int64_t sms, cutensor_plan *m)
@@ -443,11 +444,13 @@ static cnn_status plan_forward(const cuda_context *c, const cnn_request *r, cons
                             .nchw = d->t.layout == CNN_NCHW,
                             .has_bias = d->bias && !backward};
     const int64_t in_pixels = (int64_t)f->window.ih * f->window.iw;
-    f->in = input_of(d, in_channels, in_pixels);
-    cnn_status status = check_input(d, &f->in, in_pixels, err);
+    cnn_conv_desc in = *d; /* as it is read */
+    if (cutensor_plan_repack(r, d, m)) in.t.layout = CNN_NHWC;
+    f->in = input_of(&in, in_channels, in_pixels);
+    cnn_status status = check_input(&in, &f->in, in_pixels, err);
     if (status != CNN_OK) return status;
     f->pixels = (int32_t)(d->mb * f->window.oh * f->window.ow);
-    put_boxes(r, d, f);
+    put_boxes(r, &in, f);
     const cutensor_forward gathered = *f;
     fitted tile = {.tile = NULL};
     f->strip = cutensor_strip_window(r->knobs, d, &f->window);
@@ -646,7 +649,7 @@ static void put_sums(const cnn_conv_desc *d, cutensor_plan *m)
     g->sums_bias = d->bias && !g->half;
     g->bias_at = (int64_t)sums;
     const size_t bias = g->sums_bias ? (g->cluster > 1 ? (size_t)g->blocks : segments) * GRADIENT_SIDE : 0;
-    m->partials_at = area(m, (sums + bias) * sizeof(float));
+    m->partials_at = cutensor_area(m, (sums + bias) * sizeof(float));
 }
 
 static cnn_status plan_gradient(const cuda_context *c, const cnn_request *r, const cnn_conv_desc *d, cutensor_plan *m,
@@ -666,7 +669,7 @@ static cnn_status plan_gradient(const cuda_context *c, const cnn_request *r, con
                              .half = has_half(d),
                              .parts = parts_of(d)};
     if (cutensor_plan_gradient_strip(c, r, d, m)) {
-        m->partials_at = area(m, (size_t)g->tiles * (size_t)g->share * GRADIENT_SEGMENT * sizeof(float));
+        m->partials_at = cutensor_area(m, (size_t)g->tiles * (size_t)g->share * GRADIENT_SEGMENT * sizeof(float));
         return CNN_OK;
     }
     put_dy(d, g);
@@ -684,11 +687,11 @@ static cnn_status plan_gradient(const cuda_context *c, const cnn_request *r, con
     return CNN_OK;
 }
 
-cnn_status cutensor_plan_make(const cuda_context *c, const cnn_request *r, cutensor_plan *m, cnn_error *err)
+static cnn_status make(const cuda_context *c, const cnn_request *r, bool as_it_lies, cutensor_plan *m, cnn_error *err)
 {
-    const cnn_conv_desc d = cutensor_conv_of(r->problem);
+    cnn_conv_desc d = cutensor_conv_of(r->problem);
     cnn_status status = check_sizes(&d, err);
-    *m = (cutensor_plan){.bytes = 0};
+    *m = (cutensor_plan){.as_it_lies = as_it_lies};
     if (status != CNN_OK) return status;
     m->bias = bias_of(&d);
     m->is_few = has_few_terms(&d, r->dir);
@@ -696,17 +699,27 @@ cnn_status cutensor_plan_make(const cuda_context *c, const cnn_request *r, cuten
         m->few = few_of(&d, r->dir);
         return CNN_OK;
     }
+    if (r->dir == CNN_BWD_W && cutensor_plan_repack(r, &d, m)) d.t.layout = CNN_NHWC;
     m->is_matrix = cutensor_plan_matrix(c, r, &d, m);
     if (m->is_matrix) {
         const size_t sums = r->dir == CNN_BWD_W ? (size_t)m->matrix.splits * (size_t)d.ic * (size_t)d.oc : 0;
-        m->partials_at = area(m, sums * sizeof(float));
+        m->partials_at = cutensor_area(m, sums * sizeof(float));
         return CNN_OK;
     }
     m->is_product = cutensor_plan_product(c, r, &d, &m->product);
     if (m->is_product) {
         const size_t sums = (size_t)d.ic * (size_t)d.oc + (size_t)m->product.bias_row;
-        m->partials_at = area(m, (size_t)m->product.splits * sums * sizeof(float));
+        m->partials_at = cutensor_area(m, (size_t)m->product.splits * sums * sizeof(float));
         return CNN_OK;
     }
     return r->dir == CNN_BWD_W ? plan_gradient(c, r, &d, m, err) : plan_forward(c, r, &d, m, err);
+}
+
+/* Copies to NHWC are left out where there is no room for them. */
+cnn_status cutensor_plan_make(const cuda_context *c, const cnn_request *r, cutensor_plan *m, cnn_error *err)
+{
+    const cnn_status status = make(c, r, false, m, err);
+    const size_t limit = cnn_workspace_limit(r->knobs[CUDA_KNOB_WORKSPACE_LIMIT]);
+    if (status != CNN_OK || m->bytes <= limit || r->knobs[CUTENSOR_KNOB_REPACK] == 1) return status;
+    return make(c, r, true, m, err);
 }

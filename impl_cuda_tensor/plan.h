@@ -2,6 +2,8 @@
 #ifndef IMPL_CUDA_TENSOR_PLAN_H
 #define IMPL_CUDA_TENSOR_PLAN_H
 
+#include "impl_cuda_tensor/tensor.h"
+
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -10,6 +12,9 @@ static inline int64_t smaller(int64_t a, int64_t b) { return a < b ? a : b; }
 static inline int64_t larger(int64_t a, int64_t b) { return a > b ? a : b; }
 /* Positions of an image's pixels in NCHW boxes: whole boxes of 32. */
 static inline int64_t cutensor_positions(int64_t plane) { return ceil_div(plane, 32) * 32; }
+
+/* plan.c: a place of so many bytes of the workspace, behind what there is. */
+size_t cutensor_area(cutensor_plan *, size_t bytes);
 
 /* plan_boxes.c: what tiles of boxes cost, in clocks; `pieces` a tile, each of `tall` pixels by `wide` channels. */
 typedef struct cutensor_boxes {

@@ -88,13 +88,27 @@ static cutensor_finish finish_of(const cnn_plan *plan, const cnn_weighted_args *
                              .top = (float)line.top};
 }
 
+/* Of a plan that repacks its input: where that lies then. */
+static const void *repacked(const cutensor_planes *p, const void *lies, const char *space)
+{
+    return p->blocks > 0 ? space + p->at : lies;
+}
+
+static cnn_status repack(cuda_context *c, const cnn_plan *plan, const cnn_weighted_args *args, cnn_error *err)
+{
+    const cutensor_plan *m = plan->state;
+    if (m->repack.x.blocks + m->repack.dy.blocks == 0) return CNN_OK;
+    return cutensor_repack_run(c, &m->repack, plan->problem.u.type.dtype, args->x, args->dy, args->workspace, err);
+}
+
 static cnn_status run_forward(cuda_context *c, const cnn_plan *plan, const cnn_weighted_args *args, cnn_error *err)
 {
     const cutensor_plan m = *(const cutensor_plan *)plan->state;
     char *space = args->workspace;
     const bool forward = plan->dir == CNN_FWD;
     const cnn_dtype dtype = plan->problem.u.type.dtype;
-    const cutensor_operands o = {.in = forward ? args->x : args->dy,
+    const cutensor_operands o = {.in = forward ? repacked(&m.repack.x, args->x, space)
+                                               : repacked(&m.repack.dy, args->dy, space),
                                  .bias = args->b,
                                  .out = forward ? args->y : args->dx,
                                  .weights = (const unsigned char *)space + m.weights_at,
@@ -108,8 +122,9 @@ static cnn_status run_forward(cuda_context *c, const cnn_plan *plan, const cnn_w
             .in = o.in, .other = args->w, .bias = o.bias, .out = o.out, .finish = o.finish};
         return cutensor_matrix_run(c, &m.matrix, dtype, &matrices, err);
     }
-    const cnn_status status =
-        cutensor_weights_run(c, &m.weights, dtype, args->w, space + m.weights_at, space + m.flags_at, err);
+    cnn_status status = repack(c, plan, args, err);
+    if (status == CNN_OK)
+        status = cutensor_weights_run(c, &m.weights, dtype, args->w, space + m.weights_at, space + m.flags_at, err);
     return status == CNN_OK ? cutensor_forward_run(c, &m, &o, err) : status;
 }
 
@@ -122,22 +137,23 @@ static cnn_status run_weights(cuda_context *c, const cnn_plan *plan, const cnn_w
         few.add = args->beta != 0;
         return cutensor_few_weights_run(c, &few, plan->problem.u.type.dtype, args->x, args->dy, args->dw, err);
     }
+    cnn_status status = repack(c, plan, args, err);
+    if (status != CNN_OK) return status;
     char *partials = (char *)args->workspace + m->partials_at;
-    const cutensor_gradients o = {.x = args->x,
-                                  .dy = args->dy,
+    const cutensor_gradients o = {.x = repacked(&m->repack.x, args->x, args->workspace),
+                                  .dy = repacked(&m->repack.dy, args->dy, args->workspace),
                                   .partials = (float *)partials,
                                   .dw = args->dw,
                                   .db = args->db,
                                   .add = args->beta != 0};
     if (m->is_matrix) {
         cutensor_matrix matrix = m->matrix;
-        const cutensor_matrices matrices = {
-            .in = args->dy, .other = args->x, .out = args->dw, .partials = (float *)partials};
+        const cutensor_matrices matrices = {.in = o.dy, .other = o.x, .out = args->dw, .partials = (float *)partials};
         matrix.add = args->beta != 0;
         return cutensor_matrix_run(c, &matrix, plan->problem.u.type.dtype, &matrices, err);
     }
     if (m->is_product) return cutensor_product_run(c, &m->product, &o, err);
-    const cnn_status status = cutensor_gradient_run(c, m, &o, flip, err);
+    status = cutensor_gradient_run(c, m, &o, flip, err);
     return status == CNN_OK && !m->gradient.whole ? cutensor_sum_run(c, m, &o, flip, err) : status;
 }
 

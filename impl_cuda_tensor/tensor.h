@@ -165,6 +165,17 @@ typedef struct cutensor_product {
     cutensor_divisor by_image_steps;
 } cutensor_product;
 
+/* ---- repack.cu: tensors that are copied from NCHW to NHWC first. */
+typedef struct cutensor_planes {
+    int32_t channels, pixels, channel_tiles, pixel_tiles; /* pixels: of an image */
+    int32_t blocks;                                       /* 0: it is read as it lies */
+    size_t at;                                            /* of the workspace */
+} cutensor_planes;
+
+typedef struct cutensor_repack {
+    cutensor_planes x, dy;
+} cutensor_repack;
+
 typedef struct cutensor_plan {
     bool is_few;     /* then only `few` counts, and `bias` */
     bool is_matrix;  /* then only `matrix`, and `bias` */
@@ -176,6 +187,8 @@ typedef struct cutensor_plan {
     cutensor_weights weights;
     cutensor_gradient gradient;
     cuda_bias bias;
+    bool as_it_lies; /* nothing is repacked */
+    cutensor_repack repack;
     size_t weights_at, partials_at, flags_at, bytes; /* workspace */
     int32_t blocks, threads, shared_bytes;
 } cutensor_plan;
@@ -197,6 +210,8 @@ int32_t cutensor_boxes_of(const int64_t *knobs, const cnn_conv_desc *, cnn_dir);
 /* Whether all weights stay in shared memory: where they fit, and (by the problem) in fewer clocks than `cost`. Sets
  * what forward_keep.h reads of a forward whose sizes and source are set. */
 bool cutensor_plan_keep(const cuda_context *, const int64_t *knobs, int32_t parts, double cost, cutensor_forward *);
+/* plan_repack.c: whether what is gathered, and in BWD_W dy, is copied to NHWC first; takes its places if so. */
+bool cutensor_plan_repack(const cnn_request *, const cnn_conv_desc *, cutensor_plan *);
 /* FC as a convolution of one pixel, where its weights lie so. */
 cnn_conv_desc cutensor_conv_of(const cnn_problem *);
 
@@ -208,6 +223,9 @@ typedef struct cutensor_finish {
     float down, up, top; /* a cuda_line */
 } cutensor_finish;
 
+/* Copies those of both that have blocks; `space`: the workspace. */
+cnn_status cutensor_repack_run(cuda_context *, const cutensor_repack *, cnn_dtype, const void *x, const void *dy,
+                               void *space, cnn_error *);
 cnn_status cutensor_few_run(cuda_context *, const cutensor_few *, cnn_dtype, const void *in, const void *w,
                             const void *bias, void *out, const cutensor_finish *, cnn_error *);
 cnn_status cutensor_few_weights_run(cuda_context *, const cutensor_few *, cnn_dtype, const void *x, const void *dy,

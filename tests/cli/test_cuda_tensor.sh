@@ -105,6 +105,21 @@ clusters 5 2 --problem mb1ic200ih7oc40kh1 --dtype f16 --check exact,bound --set 
 "$benchcnn" verify --impl cuda_naive:v4 --op deconv --dir BWD_W --layout nhwc --problem mb2ic1ih31oc40kh2 --seed 1 --quiet >"$tmp/log" 2>&1 &&
     grep -q '^1 cases: 0 FAILED 1 PASSED' "$tmp/log" || fail "a bias in parts: $(cat "$tmp/log")"
 
+# NCHW as it lies and copied to NHWC first: channels and planes that fill a block's tile and do not; groups; strides; and where one
+# number of channels or the limit of the workspace forbids it.
+for k in 0 1; do
+    repack=(--set cuda_tensor.repack=$k --check exact,bound,memory)
+    verified 3 --op conv --problem mb2ic36ih7oc68kh3ph1 --problem g2mb3ic40ih5oc70kh3 --dir BWD_W --problem mb2ic68ih3oc33kh2sh2 "${repack[@]}"
+    verified 2 --op conv --dir FWD,BWD_D --problem mb2ic36ih7oc40kh3sh2ph1 --math tf32 "${repack[@]}"
+    verified 6 --op conv --problem mb2ic72ih5oc40kh3ph1 --dtype f16,bf16:bf16:f32 "${repack[@]}"
+    verified 1 --op deconv --dir BWD_W --problem mb2ic20ih5oc36kh3ph1 "${repack[@]}"
+done
+verified 6 --op conv --problem mb3ic72ih7oc40kh1 --problem mb2ic16ih6oc8kh3sh2ph1 --check exact,bound,memory
+limited=(--op conv --dir BWD_W --problem mb8ic64ih14oc64kh3ph1 --check bound --set cuda_tensor.workspace_limit=1)
+EMULATED_CUDA_FAULT=multiprocessors=1 verified 1 "${limited[@]}"
+EMULATED_CUDA_FAULT=multiprocessors=1 "$benchcnn" verify --impl cuda_tensor "${limited[@]}" --set cuda_tensor.repack=1 >"$tmp/log" 2>&1
+grep -q 'UNSUPPORTED.*bytes of workspace are needed, and the knob workspace_limit allows 1048576' "$tmp/log" || fail "$(cat "$tmp/log")"
+
 # What it does not do, it says.
 "$benchcnn" verify --impl cuda_tensor --op conv --dtype f64 --problem $padded >"$tmp/log" 2>&1
 grep -q 'UNSUPPORTED.*dtype f64: the tensor cores are used for f32, f16 and bf16 here' "$tmp/log" || fail "$(cat "$tmp/log")"
