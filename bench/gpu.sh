@@ -93,6 +93,11 @@ sanitized() {
                 echo "verify --impl cuda_tensor --op conv --problem mb2ic72ih8oc40kh1 --problem mb3ic40ih10oc72kh1 --layout nchw,nhwc" \
                     "--math $way --set cuda_tensor.matrix=1 $checked"
             done
+            # Strides: gathered pixels, and BWD_D in phases; NCHW as it lies, and copied to NHWC.
+            for way in 0 1; do
+                echo "verify --impl cuda_tensor --op conv --problem mb2ic72ih9oc40kh3sh2ph1 --problem mb2ic40ih8oc24kh1sh2 --layout nchw,nhwc" \
+                    "--dtype f32,bf16 --set cuda_tensor.repack=$way $checked"
+            done
         fi
         case $impl in cuda_tensor | cuda_naive)
             for op in "conv $few --layout nchw,nhwc" 'conv --problem mb8ic136ih9oc72kh3ph1 --problem mb8ic200ih9oc136kh1 --layout nhwc' 'fc --problem mb3ic7ih3oc5 --problem mb130ic72oc70' \

@@ -71,6 +71,14 @@ __device__ inline piece_place piece_at(const cutensor_forward &f, int32_t c)
 }
 
 /* ---- One thread that loads weights */
+
+/* Of a phase: which tile of a column's weights a tap of a chunk is. */
+__device__ inline int32_t tile_of_tap(const cutensor_forward &f, int32_t chunk, int32_t tap)
+{
+    const int32_t i = divided(tap, f.window.by_kw), j = tap - i * f.window.kw;
+    return chunk * f.all_taps + f.tap_first + i * f.tap_down + j * f.tap_right;
+}
+
 template <int PARTS, int WIDE>
 __device__ inline void load_weights(const cutensor_forward &f, const block_of &b, const unsigned char *weights)
 {
@@ -79,10 +87,14 @@ __device__ inline void load_weights(const cutensor_forward &f, const block_of &b
     for (int32_t c = b.first; c < b.last;) {
         const piece_place at = piece_at(f, c);
         const int32_t column = at.tile - divided(at.tile, f.by_tiles) * f.by_tiles.d;
-        const unsigned char *from = weights + (static_cast<size_t>(column) * f.chunks * f.taps +
-                                               static_cast<size_t>(f.taps_at_once > 1 ? at.piece * f.taps : at.piece)) *
-                                                  STEP;
-        for (int32_t tap = 0; tap < f.taps_at_once; tap++, from += STEP) {
+        const int32_t first = f.taps_at_once > 1 ? at.piece * f.taps : at.piece; /* of a chunk's taps, tap by tap */
+        const unsigned char *of_column = weights + static_cast<size_t>(column) * f.chunks * f.all_taps * STEP;
+        const unsigned char *from = of_column + static_cast<size_t>(first) * STEP;
+        for (int32_t tap = first; tap < first + f.taps_at_once; tap++, from += STEP) {
+            if (f.spread.step_w != 0) {
+                const int32_t chunk = tap / f.taps;
+                from = of_column + static_cast<size_t>(tile_of_tap(f, chunk, tap - chunk * f.taps)) * STEP;
+            }
             barrier_wait(b.weights_free + 8 * ring.at, ring.parity);
             barrier_expect(b.weights_full + 8 * ring.at, STEP);
             copy_bulk(b.weights + ring.at * STEP, from, STEP, b.weights_full + 8 * ring.at);

@@ -56,18 +56,26 @@ __device__ inline void leave_partials(const operands &o, const float (&sum)[N], 
     if (threadIdx.x == 0) flag_set(o.flags + rank);
 }
 
+/* Where in the output's image the pixel of this number is. */
+__device__ inline int32_t spread_to(const cutensor_forward &f, int32_t pixel)
+{
+    if (f.spread.step_w == 0) return pixel;
+    const int32_t p = divided(pixel, f.window.by_ow), q = pixel - p * f.window.ow;
+    return (p * f.spread.step_h + f.spread.first_h) * f.spread.wide + q * f.spread.step_w + f.spread.first_w;
+}
+
 /* Where a thread's results begin, a row each, in NHWC and NCHW; NULL: the tile has no such pixel. */
 template <typename R, int HIGH>
 __device__ inline void rows_of(const cutensor_forward &f, const operands &o, const lane_place &l, int32_t pixel,
                                int32_t channel, R *(&to)[HIGH * 2])
 {
-    const int32_t plane = f.window.by_plane.d;
 #pragma unroll
     for (int r = 0; r < HIGH * 2; r++) {
         const int32_t m = pixel + row_of<HIGH>(l, r / 2, r % 2);
         const int32_t n = divided(min(m, f.pixels - 1), f.window.by_plane);
-        const size_t at = f.nchw ? (static_cast<size_t>(n) * f.oc + channel) * plane + (m - n * plane)
-                                 : static_cast<size_t>(m) * f.oc + channel;
+        const int32_t of_image = spread_to(f, m - n * f.window.by_plane.d);
+        const size_t at = f.nchw ? (static_cast<size_t>(n) * f.oc + channel) * f.out_plane + of_image
+                                 : (static_cast<size_t>(n) * f.out_plane + of_image) * f.oc + channel;
         to[r] = m < f.pixels ? static_cast<R *>(o.out) + at : nullptr;
     }
 }
@@ -162,7 +170,7 @@ __device__ inline void store_tile(const cutensor_forward &f, const operands &o, 
 {
     const int32_t column = tile - divided(tile, f.by_tiles) * f.by_tiles.d, group = divided(column, f.by_group_tiles);
     const int32_t channel = (column - group * f.group_tiles) * WIDE + 4 * l.t, first = group * f.group_oc;
-    const int32_t count = f.group_oc - channel, step = f.nchw ? f.window.by_plane.d : 1;
+    const int32_t count = f.group_oc - channel, step = f.nchw ? f.out_plane : 1;
     results_of<R, HIGH * 2, WIDE, true> fours = {sum, {}, count, step};
     rows_of<R, HIGH>(f, o, l, pixel, first + channel, fours.at);
     if (f.has_bias) fours.add_bias(static_cast<const R *>(o.bias) + first + channel);

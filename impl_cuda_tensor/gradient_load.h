@@ -112,11 +112,17 @@ __device__ inline int32_t make_table(const cutensor_gradient &g, const unit_plac
         return count;
     }
     const int32_t slots = slots_of(g, tile);
-    for (int32_t slot = 0; slot < slots; slot++) {
-        const slot_place s = slot_at(g, tile, slot);
-        for (int32_t i = thread; i < g.chunk; i += 64) {
-            const int32_t m = at.pixel + i, pixel = m < at.end ? pixel_of_tap(g.window, m, s.tap) : -1;
-            table[slot * g.chunk + i] = pixel < 0 ? -1 : place_of(g.in, pixel) + place_of_channel(g.in, group + s.c);
+    for (int32_t i = thread; i < g.chunk; i += 64) {
+        const int32_t m = at.pixel + i;
+        const window_corner corner = corner_of(g.window, min(m, at.end - 1));
+        const int32_t place = corner.pixel * g.in.pixel + corner.n * g.in.rest;
+        for (int32_t slot = 0; slot < slots; slot++) {
+            const slot_place s = slot_at(g, tile, slot);
+            const int32_t tap_row = divided(s.tap, g.window.by_kw), down = tap_row * g.window.step_h;
+            const int32_t right = (s.tap - tap_row * g.window.kw) * g.window.step_w;
+            const bool inside = m < at.end && is_inside(g.window, corner.h + down, corner.v + right);
+            const int32_t further = (down * g.window.iw + right) * g.in.pixel + place_of_channel(g.in, group + s.c);
+            table[slot * g.chunk + i] = inside ? place + further : -1;
         }
     }
     for (int32_t i = thread; i < sizes<T>::CHUNK_MOST; i += 64) rows[i] = min(i, g.chunk - 1);

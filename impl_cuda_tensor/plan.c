@@ -61,6 +61,19 @@ static cnn_status check_sizes(const cnn_conv_desc *d, cnn_error *err)
 
 /* ---- Windows */
 
+void cutensor_window_divisors(cutensor_window *w)
+{
+    w->high = (w->oh - 1) * w->mul_h + (w->kh - 1) * w->step_h + 1;
+    w->wide = (w->ow - 1) * w->mul_w + (w->kw - 1) * w->step_w + 1;
+    w->by_plane = cutensor_divide_by((int64_t)w->oh * w->ow);
+    w->by_ow = cutensor_divide_by(w->ow);
+    w->by_high = cutensor_divide_by(w->high);
+    w->by_wide = cutensor_divide_by(w->wide);
+    w->by_kw = cutensor_divide_by(w->kw);
+    w->by_div_h = cutensor_divide_by(w->div_h);
+    w->by_div_w = cutensor_divide_by(w->div_w);
+}
+
 static cutensor_window window_of(const cnn_conv_desc *d, bool backward)
 {
     cutensor_window w = {
@@ -76,15 +89,7 @@ static cutensor_window window_of(const cnn_conv_desc *d, bool backward)
         w.div_h = w.div_w = 1;
         w.pad_h = (int32_t)d->ph, w.pad_w = (int32_t)d->pw;
     }
-    w.high = (w.oh - 1) * w.mul_h + (w.kh - 1) * w.step_h + 1;
-    w.wide = (w.ow - 1) * w.mul_w + (w.kw - 1) * w.step_w + 1;
-    w.by_plane = cutensor_divide_by((int64_t)w.oh * w.ow);
-    w.by_ow = cutensor_divide_by(w.ow);
-    w.by_high = cutensor_divide_by(w.high);
-    w.by_wide = cutensor_divide_by(w.wide);
-    w.by_kw = cutensor_divide_by(w.kw);
-    w.by_div_h = cutensor_divide_by(w.div_h);
-    w.by_div_w = cutensor_divide_by(w.div_w);
+    cutensor_window_divisors(&w);
     return w;
 }
 
@@ -328,13 +333,12 @@ static void halve_last(const cutensor_forward *f, int64_t sms, fitted *r)
     r->tiles = (whole + halves) * r->group_tiles;
 }
 
-static fitted choose_tile(const cutensor_forward *f, const cnn_conv_desc *d, const int64_t *knobs, int64_t room,
+/* `wish`: which tile; 0: by the problem. NULL: there is no such tile. */
+static fitted choose_tile(const cutensor_forward *f, int parts, int64_t wish, const int64_t *knobs, int64_t room,
                           int64_t sms)
 {
-    const int parts = parts_of(d);
     fitted best = {.tile = NULL};
     for (int i = 0; i < TILES; i++) {
-        const int64_t wish = knobs[CUTENSOR_KNOB_TILE];
         if (tiles[i].parts != parts || (wish != 0 && wish != tiles[i].id)) continue;
         fitted r = fit_tile(f, &tiles[i], room, sms, knobs);
         if (f->strip && buffers_of(f, r.tile, r.rows, room) < 2) continue;
@@ -369,7 +373,7 @@ static cutensor_weights weights_of(const cutensor_forward *f, const cnn_conv_des
     cutensor_weights w = {.groups = f->groups,
                           .rows = (int32_t)rows,
                           .depth = (int32_t)depth,
-                          .taps = f->taps,
+                          .taps = f->all_taps,
                           .reversed = backward != d->flip,
                           .transposed = backward,
                           .group_tiles = f->group_tiles,
@@ -379,7 +383,7 @@ static cutensor_weights weights_of(const cutensor_forward *f, const cnn_conv_des
                           .planes = f->source == CUTENSOR_PLANES};
     /* A block takes all taps of a few rows, or where that leaves multiprocessors without a block, three of them. */
     const int64_t eights = (int64_t)f->groups * f->group_tiles * (f->wide_tile / 8) * f->chunks;
-    w.at_once = (int32_t)smaller(f->taps, eights < sms ? 3 : 9);
+    w.at_once = (int32_t)smaller(f->all_taps, eights < sms ? 3 : 9);
     w.block_rows = w.at_once < 3 ? 32 : 8;
     w.line = w.at_once * (backward ? w.block_rows : has_half(d) ? 64 : 32);
     w.by_tap_groups = cutensor_divide_by(ceil_div(w.taps, w.at_once));
@@ -402,16 +406,16 @@ static void put_boxes(const cnn_request *r, const cnn_conv_desc *d, cutensor_for
     f->pixels = (int32_t)(d->mb * f->window.by_plane.d);
 }
 
-/* Weights as tiles, and what blocks that share tiles leave. */
-static void put_areas(const cutensor_forward *f, bool split, cutensor_plan *m)
+/* Weights as tiles, `flags` of whether blocks' sums are there, and what so many blocks that share tiles leave. */
+static void put_areas(const cutensor_forward *f, int64_t flags, int64_t sharing, cutensor_plan *m)
 {
     m->weights.in_order = f->strip;
-    m->weights.flags = f->keeps ? 0 : m->blocks;
-    m->weights_at = cutensor_area(m, (size_t)f->groups * (size_t)f->group_tiles * (size_t)f->chunks * (size_t)f->taps *
-                                         (size_t)forward_step_bytes(f->wide_tile, m->weights.parts));
-    m->flags_at = cutensor_area(m, (size_t)m->weights.flags * sizeof(unsigned));
-    m->partials_at =
-        split ? cutensor_area(m, (size_t)m->blocks * (size_t)f->high * (size_t)f->wide_tile * sizeof(float)) : 0;
+    m->weights.flags = (int32_t)flags;
+    m->weights_at =
+        cutensor_area(m, (size_t)f->groups * (size_t)f->group_tiles * (size_t)f->chunks * (size_t)f->all_taps *
+                             (size_t)forward_step_bytes(f->wide_tile, m->weights.parts));
+    m->flags_at = cutensor_area(m, (size_t)flags * sizeof(unsigned));
+    m->partials_at = cutensor_area(m, (size_t)sharing * (size_t)f->high * (size_t)f->wide_tile * sizeof(float));
 }
 
 static void put_keep(const cnn_conv_desc *d, bool backward, int64_t sms, cutensor_plan *m)
@@ -424,7 +428,73 @@ static void put_keep(const cnn_conv_desc *d, bool backward, int64_t sms, cutenso
                       f->group_tiles * f->chunks * forward_step_bytes(f->wide_tile, parts) +
                       FORWARD_KEEP_WARPGROUPS * f->buffers * f->buffer_bytes;
     m->weights = weights_of(f, d, backward, parts, sms);
-    put_areas(f, false, m);
+    put_areas(f, 0, 0, m);
+}
+
+static size_t output_bytes(const cnn_conv_desc *d)
+{
+    const cnn_dtype dtype = cnn_part_dtype(d->t.dtype, CNN_PART_RESULT);
+    return (size_t)d->mb * (size_t)d->ic * (size_t)d->ih * (size_t)d->iw * cnn_dtype_size(dtype);
+}
+
+/* A launch by this tile, of a forward whose sizes are set. */
+static cnn_status put_launch(const cuda_context *c, const fitted *tile, cutensor_phase *p, cnn_error *err)
+{
+    const int64_t sms = c->properties.multiProcessorCount, room = (int64_t)c->properties.sharedMemPerBlockOptin;
+    cutensor_forward *f = &p->forward;
+    put_tile(f, tile, room);
+    if (f->buffers < 2)
+        return CNN_FAIL(err, CNN_UNSUPPORTED, "two patches of %d bytes do not fit the %lld bytes of shared memory",
+                        f->buffer_bytes, (long long)room);
+    f->unit = tile->split ? 1 : f->pieces;
+    f->units = (int32_t)(tile->tiles * (tile->split ? f->pieces : 1));
+    p->blocks = (int32_t)smaller(sms, f->units);
+    p->shared_bytes =
+        forward_fixed_bytes(f->wide_tile, tile->tile->parts, f->table_bytes) + f->buffers * f->buffer_bytes;
+    return check_count("pieces of work", (double)tile->tiles * f->pieces, err);
+}
+
+static cnn_status no_tile(int64_t wish, cnn_error *err)
+{
+    return CNN_FAIL(err, CNN_UNSUPPORTED, "there is no tile %lld for this math", (long long)wish);
+}
+
+/* Phases leave a launch a quarter of the pixels. By the problem, where the whole fills the device with tiles of 128
+ * by 128. Measured on an H200, f32, NHWC, without phases and with them, in microseconds, 3x3 of stride 2: mb32, 128
+ * channels at 56x56, 401 and 102, 512 at 14x14, 410 and 120; mb2, 43 and 51, 65 and 106. */
+static bool busies(const cutensor_forward *f, int64_t sms)
+{
+    return ceil_div(f->pixels, 128) * ceil_div(f->group_oc, 128) * f->groups >= sms;
+}
+
+/* A launch a phase, one behind the other: by the same tile, for they have the same weights. */
+static cnn_status plan_phases(const cuda_context *c, const cnn_request *r, const cnn_conv_desc *d, cutensor_plan *m,
+                              cnn_error *err)
+{
+    const int64_t sms = c->properties.multiProcessorCount, room = (int64_t)c->properties.sharedMemPerBlockOptin;
+    const int parts = parts_of(d);
+    int64_t flags = 0, sharing = 0;
+    cutensor_phase *largest = m->phase;
+    for (int32_t i = 1; i < m->phases; i++)
+        if (m->phase[i].forward.taps > largest->forward.taps) largest = &m->phase[i];
+    const int64_t wish = r->knobs[CUTENSOR_KNOB_TILE];
+    const fitted chosen = choose_tile(&largest->forward, parts, wish, r->knobs, room, sms);
+    if (chosen.tile == NULL) return no_tile(wish, err);
+    for (int32_t i = 0; i < m->phases; i++) {
+        cutensor_phase *p = &m->phase[i];
+        const fitted tile = choose_tile(&p->forward, parts, chosen.tile->id, r->knobs, room, sms);
+        const cnn_status status = put_launch(c, &tile, p, err);
+        if (status != CNN_OK) return status;
+        p->flags_at = (size_t)flags * sizeof(unsigned);
+        flags += p->blocks;
+        if (tile.split) sharing = larger(sharing, p->blocks);
+    }
+    m->threads = chosen.tile->warpgroups * 128 + 128;
+    m->forward = largest->forward;
+    m->weights = weights_of(&m->forward, d, true, parts, sms);
+    put_areas(&m->forward, flags, sharing, m);
+    for (int32_t i = 0; i < m->phases; i++) m->phase[i].flags_at += m->flags_at;
+    return CNN_OK;
 }
 
 static cnn_status plan_forward(const cuda_context *c, const cnn_request *r, const cnn_conv_desc *d, cutensor_plan *m,
@@ -433,6 +503,7 @@ static cnn_status plan_forward(const cuda_context *c, const cnn_request *r, cons
     const bool backward = r->dir == CNN_BWD_D;
     const int parts = parts_of(d);
     const int64_t sms = c->properties.multiProcessorCount, room = (int64_t)c->properties.sharedMemPerBlockOptin;
+    const int64_t wish = r->knobs[CUTENSOR_KNOB_TILE];
     const int64_t in_channels = (backward ? d->oc : d->ic) / d->g, out_channels = backward ? d->ic : d->oc;
     cutensor_forward *f = &m->forward;
     *f = (cutensor_forward){.window = window_of(d, backward),
@@ -441,6 +512,9 @@ static cnn_status plan_forward(const cuda_context *c, const cnn_request *r, cons
                             .oc = (int32_t)out_channels,
                             .chunks = (int32_t)ceil_div(in_channels, CUTENSOR_ROW_BYTES / number_bytes(d)),
                             .taps = (int32_t)(d->kh * d->kw),
+                            .all_taps = (int32_t)(d->kh * d->kw),
+                            .tap_down = (int32_t)d->kw,
+                            .tap_right = 1,
                             .nchw = d->t.layout == CNN_NCHW,
                             .has_bias = d->bias && !backward};
     const int64_t in_pixels = (int64_t)f->window.ih * f->window.iw;
@@ -450,39 +524,40 @@ static cnn_status plan_forward(const cuda_context *c, const cnn_request *r, cons
     cnn_status status = check_input(&in, &f->in, in_pixels, err);
     if (status != CNN_OK) return status;
     f->pixels = (int32_t)(d->mb * f->window.oh * f->window.ow);
+    f->out_plane = f->window.by_plane.d;
     put_boxes(r, &in, f);
+    bool unreached;
+    if (backward) m->phases = cutensor_phases_of(r->knobs, d, f, m->phase, &unreached);
+    if (r->knobs[CUTENSOR_KNOB_PHASES] == 2 && m->phases > 1 && !busies(f, sms)) m->phases = 0;
+    if (m->phases > 0) {
+        if (unreached) m->clears = output_bytes(d);
+        return plan_phases(c, r, d, m, err);
+    }
     const cutensor_forward gathered = *f;
     fitted tile = {.tile = NULL};
     f->strip = cutensor_strip_window(r->knobs, d, &f->window);
     if (f->strip) {
         f->pixels = (int32_t)(d->mb * f->window.high * f->window.wide);
-        tile = choose_tile(f, d, r->knobs, room, sms);
+        tile = choose_tile(f, parts, wish, r->knobs, room, sms);
     }
     if (tile.tile == NULL) {
         *f = gathered;
-        tile = choose_tile(f, d, r->knobs, room, sms);
+        tile = choose_tile(f, parts, wish, r->knobs, room, sms);
     }
-    if (tile.tile == NULL)
-        return CNN_FAIL(err, CNN_UNSUPPORTED, "there is no tile %lld for this math",
-                        (long long)r->knobs[CUTENSOR_KNOB_TILE]);
-    if (r->knobs[CUTENSOR_KNOB_TILE] == 0 && cutensor_plan_keep(c, r->knobs, parts, tile.cost, f)) {
+    if (tile.tile == NULL) return no_tile(wish, err);
+    if (wish == 0 && cutensor_plan_keep(c, r->knobs, parts, tile.cost, f)) {
         put_keep(d, backward, sms, m);
         return CNN_OK;
     }
-    put_tile(f, &tile, room);
-    if (f->buffers < 2)
-        return CNN_FAIL(err, CNN_UNSUPPORTED, "two patches of %d bytes do not fit the %lld bytes of shared memory",
-                        f->buffer_bytes, (long long)room);
-    const bool split = tile.split;
-    status = check_count("pieces of work", (double)tile.tiles * f->pieces, err);
+    cutensor_phase one = {.forward = *f};
+    status = put_launch(c, &tile, &one, err);
     if (status != CNN_OK) return status;
-    f->unit = split ? 1 : f->pieces;
-    f->units = (int32_t)(tile.tiles * (split ? f->pieces : 1));
-    m->blocks = (int32_t)smaller(sms, f->units);
+    *f = one.forward;
+    m->blocks = one.blocks;
+    m->shared_bytes = one.shared_bytes;
     m->threads = tile.tile->warpgroups * 128 + 128;
-    m->shared_bytes = forward_fixed_bytes(f->wide_tile, parts, f->table_bytes) + f->buffers * f->buffer_bytes;
     m->weights = weights_of(f, d, backward, parts, sms);
-    put_areas(f, split, m);
+    put_areas(f, m->blocks, tile.split ? m->blocks : 0, m);
     return CNN_OK;
 }
 
@@ -687,6 +762,21 @@ static cnn_status plan_gradient(const cuda_context *c, const cnn_request *r, con
     return CNN_OK;
 }
 
+/* FWD and BWD_D of 16 bits: whether NHWC has a kernel for it that reads both factors from shared memory, and saves more
+ * than results cost that are copied back. Measured on an H200, bf16, mb32, with the input copied alone and with both,
+ * in microseconds: FWD of 3x3 at 56x56, 28x28, 14x14 and 7x7, 45 30 31 42 and 47 35 28 32; of 1x1, 78 41 38 and 72
+ * 27 24.
+ */
+static bool is_quick_in_rows(const cuda_context *c, const cnn_request *r, const cnn_conv_desc *d, cutensor_plan *m)
+{
+    cnn_conv_desc rows = *d;
+    cutensor_window w = window_of(d, r->dir == CNN_BWD_D);
+    rows.t.layout = CNN_NHWC;
+    if (d->t.layout != CNN_NCHW || !cnn_is_half(d->t.dtype)) return false;
+    const bool small = w.oh * w.ow <= 256 || r->knobs[CUTENSOR_KNOB_REPACK] == 1;
+    return (small && cutensor_strip_window(r->knobs, &rows, &w)) || cutensor_plan_matrix(c, r, &rows, m);
+}
+
 static cnn_status make(const cuda_context *c, const cnn_request *r, bool as_it_lies, cutensor_plan *m, cnn_error *err)
 {
     cnn_conv_desc d = cutensor_conv_of(r->problem);
@@ -699,7 +789,9 @@ static cnn_status make(const cuda_context *c, const cnn_request *r, bool as_it_l
         m->few = few_of(&d, r->dir);
         return CNN_OK;
     }
-    if (r->dir == CNN_BWD_W && cutensor_plan_repack(r, &d, m)) d.t.layout = CNN_NHWC;
+    if (r->dir == CNN_BWD_W ? cutensor_plan_repack(r, &d, m)
+                            : is_quick_in_rows(c, r, &d, m) && cutensor_plan_repack_all(r, &d, m))
+        d.t.layout = CNN_NHWC;
     m->is_matrix = cutensor_plan_matrix(c, r, &d, m);
     if (m->is_matrix) {
         const size_t sums = r->dir == CNN_BWD_W ? (size_t)m->matrix.splits * (size_t)d.ic * (size_t)d.oc : 0;

@@ -16,6 +16,9 @@ static inline int64_t cutensor_positions(int64_t plane) { return ceil_div(plane,
 /* plan.c: a place of so many bytes of the workspace, behind what there is. */
 size_t cutensor_area(cutensor_plan *, size_t bytes);
 
+/* plan.c: the divisors of a window, and how large an image with its padding is, from its other numbers. */
+void cutensor_window_divisors(cutensor_window *);
+
 /* plan_boxes.c: what tiles of boxes cost, in clocks; `pieces` a tile, each of `tall` pixels by `wide` channels. */
 typedef struct cutensor_boxes {
     int64_t tiles, pieces, tall, wide, parts, sms;

@@ -52,3 +52,18 @@ bool cutensor_plan_repack(const cnn_request *r, const cnn_conv_desc *d, cutensor
     m->bytes = before;
     return false;
 }
+
+bool cutensor_plan_repack_all(const cnn_request *r, const cnn_conv_desc *d, cutensor_plan *m)
+{
+    const planes_of x = {d->ic, d->ih * d->iw, 8}, y = {d->oc, d->oh * d->ow, 8};
+    const bool forward = r->dir == CNN_FWD;
+    const size_t before = m->bytes;
+    cutensor_repack *p = &m->repack;
+    if (m->as_it_lies || r->knobs[CUTENSOR_KNOB_REPACK] == 0 || d->t.layout != CNN_NCHW) return false;
+    if (put_planes(d, forward ? &x : &y, 2, m, forward ? &p->x : &p->dy) &&
+        put_planes(d, forward ? &y : &x, 2, m, &p->out))
+        return true;
+    *p = (cutensor_repack){.x = {.blocks = 0}};
+    m->bytes = before;
+    return false;
+}

@@ -1,10 +1,11 @@
-/* repack.cu: x and dy from NCHW to NHWC, before BWD_W reads them.
+/* repack.cu: tensors from NCHW to NHWC, before they are read, and results back.
  *
- * Idea: BWD_W takes 64 channels of a pixel at a time. In NCHW these lie a plane apart, so that a thread of its few that
- * load copies 4 bytes at once, in NHWC 16. A pass over both tensors by all threads costs less than that difference.
+ * Idea: the kernels here take 64 channels of a pixel at a time. In NCHW these lie a plane apart, so that a thread of
+ * the few that load copies 4 bytes at once, in NHWC 16. A pass over a tensor by all threads costs less than that
+ * difference.
  *
  * A block takes 64 channels of 32 pixels through shared memory: warps read 32 neighbouring pixels of a channel, and
- * write 64 neighbouring channels of a pixel. All reads of a thread are under way at once. */
+ * write 64 neighbouring channels of a pixel, or the other way round. All reads of a thread are under way at once. */
 #include "impl_cuda_tensor/tensor.h"
 
 #include "harness/cuda/launch.h"
@@ -22,6 +23,18 @@ template <typename T> struct tensor_of {
     const T *from;
     T *to;
 };
+
+/* What a block takes: from this channel and pixel of an image on, which is so far from the tensor's beginning. */
+struct place_of_block {
+    int32_t channel, pixel;
+    int64_t image;
+};
+__device__ inline place_of_block place_at(const cutensor_planes &s, int32_t block)
+{
+    const int32_t rest = block / s.pixel_tiles, image = rest / s.channel_tiles;
+    return {(rest - image * s.channel_tiles) * CHANNELS, (block - rest * s.pixel_tiles) * PIXELS,
+            static_cast<int64_t>(image) * s.channels * s.pixels};
+}
 
 /* Two channels of a pixel: of 4 bytes each 32 channels apart, of 2 bytes neighbours, in one word. */
 __device__ inline void write_two(const cutensor_planes &s, const float (&kept)[CHANNELS][ROW], int32_t pixel,
@@ -41,25 +54,21 @@ __device__ inline void write_two(const cutensor_planes &s, const T (&kept)[CHANN
 }
 
 template <typename T>
-__global__ void __launch_bounds__(THREADS) planes_to_rows(const tensor_of<T> x, const tensor_of<T> dy)
+__global__ void __launch_bounds__(THREADS) planes_to_rows(const tensor_of<T> one, const tensor_of<T> other)
 {
     __shared__ T kept[CHANNELS][ROW];
-    const bool first = static_cast<int32_t>(blockIdx.x) < x.s.blocks;
-    const tensor_of<T> t = first ? x : dy;
-    const int32_t block = static_cast<int32_t>(blockIdx.x) - (first ? 0 : x.s.blocks);
-    const int32_t rest = block / t.s.pixel_tiles, image = rest / t.s.channel_tiles;
-    const int32_t pixel = (block - rest * t.s.pixel_tiles) * PIXELS;
-    const int32_t channel = (rest - image * t.s.channel_tiles) * CHANNELS;
+    const bool first = static_cast<int32_t>(blockIdx.x) < one.s.blocks;
+    const tensor_of<T> t = first ? one : other;
+    const place_of_block at = place_at(t.s, static_cast<int32_t>(blockIdx.x) - (first ? 0 : one.s.blocks));
     const int32_t warp = static_cast<int32_t>(threadIdx.x) / 32, lane = static_cast<int32_t>(threadIdx.x) % 32;
-    const int64_t begin = static_cast<int64_t>(image) * t.s.channels * t.s.pixels;
-    const T *from = t.from + begin + static_cast<int64_t>(channel) * t.s.pixels + pixel;
-    T *to = t.to + begin + static_cast<int64_t>(pixel) * t.s.channels + channel;
+    const T *from = t.from + at.image + static_cast<int64_t>(at.channel) * t.s.pixels + at.pixel;
+    T *to = t.to + at.image + static_cast<int64_t>(at.pixel) * t.s.channels + at.channel;
     T v[CHANNELS / WARPS];
 #pragma unroll
     for (int32_t i = 0; i < CHANNELS / WARPS; i++) {
         const int32_t c = warp + i * WARPS;
         v[i] = T();
-        if (channel + c < t.s.channels && pixel + lane < t.s.pixels)
+        if (at.channel + c < t.s.channels && at.pixel + lane < t.s.pixels)
             v[i] = from[static_cast<int64_t>(c) * t.s.pixels + lane];
     }
 #pragma unroll
@@ -68,27 +77,67 @@ __global__ void __launch_bounds__(THREADS) planes_to_rows(const tensor_of<T> x, 
 #pragma unroll
     for (int32_t i = 0; i < PIXELS / WARPS; i++) {
         const int32_t p = warp + i * WARPS;
-        if (pixel + p < t.s.pixels) write_two(t.s, kept, p, lane, channel, to + static_cast<int64_t>(p) * t.s.channels);
+        if (at.pixel + p < t.s.pixels)
+            write_two(t.s, kept, p, lane, at.channel, to + static_cast<int64_t>(p) * t.s.channels);
     }
 }
 
-template <typename T>
-cnn_status repack_run(cuda_context *c, const cutensor_repack *r, const void *x, const void *dy, void *space,
-                      cnn_error *err)
+/* Of 16 bits, channels in pairs. */
+__global__ void __launch_bounds__(THREADS) rows_to_planes(const tensor_of<uint16_t> t)
 {
-    char *to = static_cast<char *>(space);
-    const tensor_of<T> first = {r->x, static_cast<const T *>(x), reinterpret_cast<T *>(to + r->x.at)};
-    const tensor_of<T> second = {r->dy, static_cast<const T *>(dy), reinterpret_cast<T *>(to + r->dy.at)};
-    const cuda_shape shape = {"planes_to_rows", dim3(static_cast<unsigned>(r->x.blocks + r->dy.blocks)), dim3(THREADS),
-                              0};
-    return cuda_launch(c, shape, err, planes_to_rows<T>, first, second);
+    __shared__ uint16_t kept[CHANNELS][ROW];
+    const place_of_block at = place_at(t.s, static_cast<int32_t>(blockIdx.x));
+    const int32_t warp = static_cast<int32_t>(threadIdx.x) / 32, lane = static_cast<int32_t>(threadIdx.x) % 32;
+    const uint16_t *from = t.from + at.image + static_cast<int64_t>(at.pixel) * t.s.channels + at.channel;
+    uint16_t *to = t.to + at.image + static_cast<int64_t>(at.channel) * t.s.pixels + at.pixel;
+    uint32_t v[PIXELS / WARPS];
+#pragma unroll
+    for (int32_t i = 0; i < PIXELS / WARPS; i++) {
+        const int32_t p = warp + i * WARPS;
+        v[i] = 0;
+        if (at.pixel + p < t.s.pixels && at.channel + 2 * lane < t.s.channels)
+            v[i] = reinterpret_cast<const uint32_t *>(from + static_cast<int64_t>(p) * t.s.channels)[lane];
+    }
+#pragma unroll
+    for (int32_t i = 0; i < PIXELS / WARPS; i++) {
+        kept[2 * lane][warp + i * WARPS] = static_cast<uint16_t>(v[i] & 0xffff);
+        kept[2 * lane + 1][warp + i * WARPS] = static_cast<uint16_t>(v[i] >> 16);
+    }
+    __syncthreads();
+#pragma unroll
+    for (int32_t i = 0; i < CHANNELS / WARPS; i++) {
+        const int32_t c = warp + i * WARPS;
+        if (at.channel + c < t.s.channels && at.pixel + lane < t.s.pixels)
+            to[static_cast<int64_t>(c) * t.s.pixels + lane] = kept[c][lane];
+    }
+}
+
+template <typename T> tensor_of<T> tensor_at(const cutensor_copy &c)
+{
+    return {*c.planes, static_cast<const T *>(c.from), static_cast<T *>(c.to)};
+}
+
+template <typename T>
+cnn_status to_rows_run(cuda_context *c, const cutensor_copy &one, const cutensor_copy &other, cnn_error *err)
+{
+    const unsigned blocks = static_cast<unsigned>(one.planes->blocks + other.planes->blocks);
+    const cuda_shape shape = {"planes_to_rows", dim3(blocks), dim3(THREADS), 0};
+    return cuda_launch(c, shape, err, planes_to_rows<T>, tensor_at<T>(one), tensor_at<T>(other));
 }
 
 } // namespace
 
-cnn_status cutensor_repack_run(cuda_context *c, const cutensor_repack *r, cnn_dtype dtype, const void *x,
-                               const void *dy, void *space, cnn_error *err)
+cnn_status cutensor_to_rows_run(cuda_context *c, bool of_16_bits, const cutensor_copy *one, const cutensor_copy *other,
+                                cnn_error *err)
 {
-    return cuda_has_half(dtype) ? repack_run<uint16_t>(c, r, x, dy, space, err)
-                                : repack_run<float>(c, r, x, dy, space, err);
+    static const cutensor_planes nothing = {};
+    const cutensor_copy none = {&nothing, nullptr, nullptr};
+    if (other == nullptr) other = &none;
+    return of_16_bits ? to_rows_run<uint16_t>(c, *one, *other, err) : to_rows_run<float>(c, *one, *other, err);
+}
+
+cnn_status cutensor_to_planes_run(cuda_context *c, const cutensor_copy *of, cnn_error *err)
+{
+    const cuda_shape shape = {"rows_to_planes", dim3(static_cast<unsigned>(of->planes->blocks)), dim3(THREADS), 0};
+    return cuda_launch(c, shape, err, rows_to_planes, tensor_at<uint16_t>(*of));
 }

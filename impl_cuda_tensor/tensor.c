@@ -2,6 +2,7 @@
  * which the harness knows it. */
 #include "impl_cuda_tensor/tensor.h"
 
+#include "harness/cnn/half.h"
 #include "harness/cnn/shape.h"
 
 enum { ID_implicit_gemm, ID_default };
@@ -96,25 +97,37 @@ static const void *repacked(const cutensor_planes *p, const void *lies, const ch
 
 static cnn_status repack(cuda_context *c, const cnn_plan *plan, const cnn_weighted_args *args, cnn_error *err)
 {
-    const cutensor_plan *m = plan->state;
-    if (m->repack.x.blocks + m->repack.dy.blocks == 0) return CNN_OK;
-    return cutensor_repack_run(c, &m->repack, plan->problem.u.type.dtype, args->x, args->dy, args->workspace, err);
+    const cutensor_repack *r = &((const cutensor_plan *)plan->state)->repack;
+    char *space = args->workspace;
+    if (r->x.blocks + r->dy.blocks == 0) return CNN_OK;
+    const cutensor_copy x = {&r->x, args->x, space + r->x.at}, dy = {&r->dy, args->dy, space + r->dy.at};
+    const bool half = cnn_is_half(cnn_part_dtype(plan->problem.u.type.dtype, CNN_PART_FACTOR));
+    return cutensor_to_rows_run(c, half, &x, &dy, err);
 }
 
-static cnn_status run_forward(cuda_context *c, const cnn_plan *plan, const cnn_weighted_args *args, cnn_error *err)
+static cnn_status run_phases(cuda_context *c, const cutensor_plan *plan, const cutensor_operands *of, char *space,
+                             cnn_error *err)
+{
+    cutensor_plan m = *plan;
+    cutensor_operands o = *of;
+    for (int32_t i = 0; i < plan->phases; i++) {
+        m.forward = plan->phase[i].forward;
+        m.blocks = plan->phase[i].blocks;
+        m.shared_bytes = plan->phase[i].shared_bytes;
+        o.flags = (unsigned *)(space + plan->phase[i].flags_at);
+        const cnn_status status = cutensor_forward_run(c, &m, &o, err);
+        if (status != CNN_OK) return status;
+    }
+    return CNN_OK;
+}
+
+static cnn_status run_sums(cuda_context *c, const cnn_plan *plan, const cnn_weighted_args *args, cutensor_operands o,
+                           cnn_error *err)
 {
     const cutensor_plan m = *(const cutensor_plan *)plan->state;
     char *space = args->workspace;
     const bool forward = plan->dir == CNN_FWD;
     const cnn_dtype dtype = plan->problem.u.type.dtype;
-    const cutensor_operands o = {.in = forward ? repacked(&m.repack.x, args->x, space)
-                                               : repacked(&m.repack.dy, args->dy, space),
-                                 .bias = args->b,
-                                 .out = forward ? args->y : args->dx,
-                                 .weights = (const unsigned char *)space + m.weights_at,
-                                 .partials = (float *)(space + m.partials_at),
-                                 .flags = (unsigned *)(space + m.flags_at),
-                                 .finish = finish_of(plan, args)};
     if (m.is_few)
         return cutensor_few_run(c, &m.few, dtype, o.in, args->w, forward ? args->b : NULL, o.out, &o.finish, err);
     if (m.is_matrix) {
@@ -122,10 +135,38 @@ static cnn_status run_forward(cuda_context *c, const cnn_plan *plan, const cnn_w
             .in = o.in, .other = args->w, .bias = o.bias, .out = o.out, .finish = o.finish};
         return cutensor_matrix_run(c, &m.matrix, dtype, &matrices, err);
     }
-    cnn_status status = repack(c, plan, args, err);
+    cnn_status status = CNN_OK;
+    if (m.clears > 0 && args->beta == 0) status = cuda_memory.fill((cnn_context *)c, o.out, 0, m.clears, err);
     if (status == CNN_OK)
         status = cutensor_weights_run(c, &m.weights, dtype, args->w, space + m.weights_at, space + m.flags_at, err);
-    return status == CNN_OK ? cutensor_forward_run(c, &m, &o, err) : status;
+    if (status != CNN_OK) return status;
+    return m.phases > 0 ? run_phases(c, &m, &o, space, err) : cutensor_forward_run(c, &m, &o, err);
+}
+
+/* What sums are added to lies where they go: copied there, where that is NHWC in the workspace. */
+static cnn_status run_forward(cuda_context *c, const cnn_plan *plan, const cnn_weighted_args *args, cnn_error *err)
+{
+    const cutensor_plan *m = plan->state;
+    char *space = args->workspace;
+    const bool forward = plan->dir == CNN_FWD;
+    const cutensor_planes *p = &m->repack.out;
+    cutensor_operands o = {.in = forward ? repacked(&m->repack.x, args->x, space)
+                                         : repacked(&m->repack.dy, args->dy, space),
+                           .bias = args->b,
+                           .out = forward ? args->y : args->dx,
+                           .weights = (const unsigned char *)space + m->weights_at,
+                           .partials = (float *)(space + m->partials_at),
+                           .flags = (unsigned *)(space + m->flags_at),
+                           .finish = finish_of(plan, args)};
+    const void *from = cuda_epilogue_from(plan, args);
+    const cutensor_copy added = {p, from, space + p->at}, back = {p, space + p->at, o.out};
+    cnn_status status = repack(c, plan, args, err);
+    if (p->blocks == 0) return status == CNN_OK ? run_sums(c, plan, args, o, err) : status;
+    if (status == CNN_OK && from) status = cutensor_to_rows_run(c, true, &added, NULL, err);
+    o.out = added.to;
+    o.finish.away = 0;
+    if (status == CNN_OK) status = run_sums(c, plan, args, o, err);
+    return status == CNN_OK ? cutensor_to_planes_run(c, &back, err) : status;
 }
 
 static cnn_status run_weights(cuda_context *c, const cnn_plan *plan, const cnn_weighted_args *args, cnn_error *err)

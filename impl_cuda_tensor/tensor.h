@@ -61,14 +61,24 @@ typedef struct cutensor_input {
     cutensor_divisor by_plane;
 } cutensor_input;
 
+/* Of BWD_D with strides: a phase, the pixels of dx that the same taps of the kernel reach. Its pixel (p, q) is pixel
+ * (p*step_h + first_h, q*step_w + first_w) of dx, which is so many pixels wide; step_w 0: all pixels in their order. */
+typedef struct cutensor_spread {
+    int32_t step_h, step_w, first_h, first_w, wide;
+} cutensor_spread;
+
 /* ---- forward.cu: FWD and BWD_D */
 typedef struct cutensor_forward {
     cutensor_window window;
     cutensor_input in;
-    int32_t pixels;                     /* output pixels of all images */
-    int32_t groups, group_oc, oc;       /* output channels of a group, of a pixel */
-    int32_t group_tiles;                /* tiles side by side over a group's output channels */
-    int32_t source;                     /* where pixels come from: CUTENSOR_PATCHES, or forward_boxes.h's */
+    int32_t pixels;                         /* output pixels of all images */
+    cutensor_spread spread;                 /* ... which are some of the output's ... */
+    int32_t out_plane;                      /* ... whose images have so many */
+    int32_t all_taps;                       /* of the weights; tap (i, j) of the window is theirs of this number: */
+    int32_t tap_first, tap_down, tap_right; /* tap_first + i*tap_down + j*tap_right */
+    int32_t groups, group_oc, oc;           /* output channels of a group, of a pixel */
+    int32_t group_tiles;                    /* tiles side by side over a group's output channels */
+    int32_t source;                         /* where pixels come from: CUTENSOR_PATCHES, or forward_boxes.h's */
     int32_t plane;                      /* CUTENSOR_PLANES: pixels of an image; `pixels` and window count positions */
     int32_t keeps;                      /* all weights stay in shared memory: forward_keep.h */
     int32_t strip;                      /* `pixels` and tiles count the positions of forward_strip.cu */
@@ -165,16 +175,25 @@ typedef struct cutensor_product {
     cutensor_divisor by_image_steps;
 } cutensor_product;
 
-/* ---- repack.cu: tensors that are copied from NCHW to NHWC first. */
+/* ---- repack.cu: tensors that are copied from NCHW to NHWC first, or back. */
 typedef struct cutensor_planes {
     int32_t channels, pixels, channel_tiles, pixel_tiles; /* pixels: of an image */
     int32_t blocks;                                       /* 0: it is read as it lies */
     size_t at;                                            /* of the workspace */
 } cutensor_planes;
 
+/* out: results of 16 bits, which are computed in NHWC and copied back. */
 typedef struct cutensor_repack {
-    cutensor_planes x, dy;
+    cutensor_planes x, dy, out;
 } cutensor_repack;
+
+/* A launch of a forward kernel. */
+enum { CUTENSOR_PHASES_MOST = 4 };
+typedef struct cutensor_phase {
+    cutensor_forward forward;
+    size_t flags_at;
+    int32_t blocks, shared_bytes;
+} cutensor_phase;
 
 typedef struct cutensor_plan {
     bool is_few;     /* then only `few` counts, and `bias` */
@@ -187,6 +206,9 @@ typedef struct cutensor_plan {
     cutensor_weights weights;
     cutensor_gradient gradient;
     cuda_bias bias;
+    int32_t phases; /* of BWD_D with strides: then `phase` counts instead of `forward` */
+    cutensor_phase phase[CUTENSOR_PHASES_MOST];
+    size_t clears;   /* bytes of dx, where no tap reaches some of its pixels */
     bool as_it_lies; /* nothing is repacked */
     cutensor_repack repack;
     size_t weights_at, partials_at, flags_at, bytes; /* workspace */
@@ -210,8 +232,14 @@ int32_t cutensor_boxes_of(const int64_t *knobs, const cnn_conv_desc *, cnn_dir);
 /* Whether all weights stay in shared memory: where they fit, and (by the problem) in fewer clocks than `cost`. Sets
  * what forward_keep.h reads of a forward whose sizes and source are set. */
 bool cutensor_plan_keep(const cuda_context *, const int64_t *knobs, int32_t parts, double cost, cutensor_forward *);
+/* plan_phases.c: the windows, outputs and taps of BWD_D with strides, as forwards that are otherwise this one; returns
+ * how many, 0 where it is not cut so. `unreached`: whether no tap reaches some pixels of dx. */
+int32_t cutensor_phases_of(const int64_t *knobs, const cnn_conv_desc *, const cutensor_forward *,
+                           cutensor_phase phase[CUTENSOR_PHASES_MOST], bool *unreached);
 /* plan_repack.c: whether what is gathered, and in BWD_W dy, is copied to NHWC first; takes its places if so. */
 bool cutensor_plan_repack(const cnn_request *, const cnn_conv_desc *, cutensor_plan *);
+/* Of FWD and BWD_D in 16 bits: whether results are computed in NHWC as well. */
+bool cutensor_plan_repack_all(const cnn_request *, const cnn_conv_desc *, cutensor_plan *);
 /* FC as a convolution of one pixel, where its weights lie so. */
 cnn_conv_desc cutensor_conv_of(const cnn_problem *);
 
@@ -223,9 +251,15 @@ typedef struct cutensor_finish {
     float down, up, top; /* a cuda_line */
 } cutensor_finish;
 
-/* Copies those of both that have blocks; `space`: the workspace. */
-cnn_status cutensor_repack_run(cuda_context *, const cutensor_repack *, cnn_dtype, const void *x, const void *dy,
-                               void *space, cnn_error *);
+/* From NCHW to NHWC, of 16 bits or of f32; the other one may be NULL, or have no blocks. And back, of 16 bits. */
+typedef struct cutensor_copy {
+    const cutensor_planes *planes;
+    const void *from;
+    void *to;
+} cutensor_copy;
+cnn_status cutensor_to_rows_run(cuda_context *, bool half, const cutensor_copy *, const cutensor_copy *other,
+                                cnn_error *);
+cnn_status cutensor_to_planes_run(cuda_context *, const cutensor_copy *, cnn_error *);
 cnn_status cutensor_few_run(cuda_context *, const cutensor_few *, cnn_dtype, const void *in, const void *w,
                             const void *bias, void *out, const cutensor_finish *, cnn_error *);
 cnn_status cutensor_few_weights_run(cuda_context *, const cutensor_few *, cnn_dtype, const void *x, const void *dy,

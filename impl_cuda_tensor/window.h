@@ -71,6 +71,23 @@ static __device__ inline uint32_t load_pair(const T *first, bool has_first, cons
     return low | high << 16;
 }
 
+/* Where output pixel m would read by a tap at the window's corner, which may lie outside of the image: of windows
+ * without a division. Tap (i, j) reads (i*step_h, j*step_w) from there. */
+struct window_corner {
+    int32_t n, h, v, pixel;
+};
+static __device__ inline window_corner corner_of(const cutensor_window &w, int32_t m)
+{
+    const pixel_place at = pixel_at(w, m);
+    const int32_t h = at.p * w.mul_h - w.pad_h, v = at.q * w.mul_w - w.pad_w;
+    return {at.n, h, v, (at.n * w.ih + h) * w.iw + v};
+}
+static __device__ inline bool is_inside(const cutensor_window &w, int32_t h, int32_t v)
+{
+    return static_cast<uint32_t>(h) < static_cast<uint32_t>(w.ih) &&
+           static_cast<uint32_t>(v) < static_cast<uint32_t>(w.iw);
+}
+
 /* The input pixel of output pixel m's tap; -1 where there is none. */
 static __device__ inline int32_t pixel_of_tap(const cutensor_window &w, int32_t m, int32_t tap)
 {

@@ -120,6 +120,24 @@ EMULATED_CUDA_FAULT=multiprocessors=1 verified 1 "${limited[@]}"
 EMULATED_CUDA_FAULT=multiprocessors=1 "$benchcnn" verify --impl cuda_tensor "${limited[@]}" --set cuda_tensor.repack=1 >"$tmp/log" 2>&1
 grep -q 'UNSUPPORTED.*bytes of workspace are needed, and the knob workspace_limit allows 1048576' "$tmp/log" || fail "$(cat "$tmp/log")"
 
+# 16 bits in NCHW, results copied back to it, added to what is there (beta 1), to a residual; planes large and small.
+verified 9 --op conv --problem mb2ic72ih5oc40kh3ph1 --problem mb3ic72ih7oc136kh1 --problem mb2ic16ih17oc8kh3ph1 --dtype bf16 --check exact,bound,memory
+verified 4 --op conv --dir FWD --problem mb2ic72ih5oc40kh3ph1 --problem mb3ic72ih7oc40kh1 --dtype bf16,f16 --epilogue add+relu --check exact,bound
+verified 4 --op conv --dir FWD,BWD_D --problem mb2ic16ih17oc24kh3ph1 --dtype f16 --set cuda_tensor.repack=1 --layout all --check exact,bound
+
+# BWD_D with strides, in phases: rows and columns of different strides; dilation; pixels that no tap reaches; pieces; a launch for all.
+phases=(--op conv --dir BWD_D --layout nchw,nhwc --check exact,bound,memory)
+for k in 1 2; do
+    verified 8 "${phases[@]}" --problem mb2ic36ih7oc40kh3sh2ph1 --problem g2mb3ic34ih6oc40kh3sh2 --problem mb2ic20ih9iw8oc36kh5kw3sh1sw2ph2pw1 \
+        --problem mb2ic20ih9iw11oc36kh3kw2sh1sw3ph1pw0 --set cuda_tensor.phases=$k --mode convolution
+    verified 8 "${phases[@]}" --problem mb2ic36ih11oc40kh3sh2ph2dh1 --problem mb2ic20ih9oc17kh1sh2 --dtype bf16,f16:f16:f32 --set cuda_tensor.phases=$k
+done
+for knob in split=1 patch=0; do
+    EMULATED_CUDA_FAULT=multiprocessors=3 verified 2 "${phases[@]}" --problem mb2ic140ih7oc68kh3sh2ph1 --set cuda_tensor.tile=2 --set "cuda_tensor.$knob" \
+        --set cuda_tensor.phases=1 --check exact,bound,determinism
+done
+verified 3 --op deconv --problem mb2ic36ih5oc40kh4sh2ph1 --set cuda_tensor.phases=1 --check exact,bound,memory
+
 # What it does not do, it says.
 "$benchcnn" verify --impl cuda_tensor --op conv --dtype f64 --problem $padded >"$tmp/log" 2>&1
 grep -q 'UNSUPPORTED.*dtype f64: the tensor cores are used for f32, f16 and bf16 here' "$tmp/log" || fail "$(cat "$tmp/log")"
