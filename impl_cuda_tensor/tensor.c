@@ -136,7 +136,7 @@ static cnn_status run_sums(cuda_context *c, const cnn_plan *plan, const cnn_weig
         return cutensor_matrix_run(c, &m.matrix, dtype, &matrices, err);
     }
     cnn_status status = CNN_OK;
-    if (m.clears > 0 && args->beta == 0) status = cuda_memory.fill((cnn_context *)c, o.out, 0, m.clears, err);
+    if (m.clears > 0 && args->beta == 0) status = CUDA_CHECK(c, cudaMemsetAsync(o.out, 0, m.clears, c->stream), err);
     if (status == CNN_OK)
         status = cutensor_weights_run(c, &m.weights, dtype, args->w, space + m.weights_at, space + m.flags_at, err);
     if (status != CNN_OK) return status;
