@@ -78,7 +78,7 @@ static cnn_status check_device(const struct cudaDeviceProp *device, const naive_
 static cnn_status fit(const cuda_context *c, const cnn_request *r, naive_launch *l, cnn_error *err)
 {
     const naive_kernel *kernel = kernels[r->algorithm->id][r->dir];
-    *l = (naive_launch){.kernel = kernel->name, .grid = {1, 1, 1}, .block = {1, 1, 1}};
+    *l = (naive_launch){.kernel = kernel->name, .grid = {1, 1, 1}, .block = {1, 1, 1}, .cluster = 1};
     cnn_status status = kernel->fit(c, r, l, err);
     if (status == CNN_OK && l->lines) status = cuda_check_epilogue(r->problem, cuda_epilogue_rest(r->problem), err);
     if (status == CNN_OK) status = check_device(&c->properties, l, err);

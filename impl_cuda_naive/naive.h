@@ -28,6 +28,7 @@ typedef enum naive_knob_id {
 typedef struct naive_launch {
     const char *kernel;
     int64_t grid[3], block[3], shared_bytes;
+    int64_t cluster; /* blocks of a cluster: cluster.h */
     size_t workspace_bytes;
     bool lines;              /* it has a cuda_line_epilogue, so a pass may follow */
     unsigned char args[256]; /* the kernel's own: naive_put_args() */
@@ -36,7 +37,8 @@ typedef struct naive_launch {
 typedef struct naive_kernel {
     const char *name; /* of the kernel, for errors and laps */
     /* Its part of the gate: CNN_UNSUPPORTED and why, where problem and knobs do not fit it; else the launch, which has
-     * its name and is otherwise zero, with a grid and a block of 1. Whether the device allows it naive.c asks. */
+     * its name and is otherwise zero, with a grid, a block and a cluster of 1. Whether the device allows it naive.c
+     * asks. */
     cnn_status (*fit)(const cuda_context *, const cnn_request *, naive_launch *, cnn_error *);
     cnn_status (*run)(cuda_context *, const cnn_plan *, const cnn_weighted_args *, cnn_error *);
 } naive_kernel;

@@ -119,8 +119,11 @@ static inline void naive_put_stride(const cuda_context *context, int64_t count, 
 static inline cuda_shape naive_shape(const cnn_plan *plan)
 {
     const naive_launch *l = static_cast<const naive_launch *>(plan->state);
-    return {l->kernel, dim3((unsigned)l->grid[0], (unsigned)l->grid[1], (unsigned)l->grid[2]),
-            dim3((unsigned)l->block[0], (unsigned)l->block[1], (unsigned)l->block[2]), (size_t)l->shared_bytes};
+    cuda_shape shape = {l->kernel, dim3((unsigned)l->grid[0], (unsigned)l->grid[1], (unsigned)l->grid[2]),
+                        dim3((unsigned)l->block[0], (unsigned)l->block[1], (unsigned)l->block[2]),
+                        (size_t)l->shared_bytes};
+    shape.cluster = (unsigned)l->cluster;
+    return shape;
 }
 
 /* The plan's launch of kernel<T>, by dtype. */

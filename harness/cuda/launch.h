@@ -19,8 +19,7 @@ struct cuda_shape {
     dim3 grid, block;
     size_t shared_bytes;      /* dynamic */
     bool cooperative = false; /* all blocks are there at once, or the launch fails: they may wait for one another */
-    unsigned cluster =
-        1; /* of a cooperative grid: so many blocks reach each other's shared memory (devices from 9.0) */
+    unsigned cluster = 1;     /* so many blocks reach each other's shared memory: cluster.h (devices from 9.0) */
     /* It may start while the kernel before it still runs, once that says griddepcontrol.launch_dependents; what that
      * one writes it reads after griddepcontrol.wait (PTX ISA 7.8, compute capability 9.0). */
     bool overlaps = false;
@@ -51,18 +50,24 @@ static inline cudaLaunchConfig_t cuda_launch_config(const cuda_context *context,
     config.blockDim = shape.block;
     config.dynamicSmemBytes = shape.shared_bytes;
     config.stream = context->stream;
-    const bool overlaps = shape.overlaps && !shape.cooperative;
-    together[0] = {};
-    together[0].id = overlaps ? cudaLaunchAttributeProgrammaticStreamSerialization : cudaLaunchAttributeCooperative;
-    if (overlaps)
-        together[0].val.programmaticStreamSerializationAllowed = 1;
-    else
-        together[0].val.cooperative = 1;
-    together[1] = {};
-    together[1].id = cudaLaunchAttributeClusterDimension;
-    together[1].val.clusterDim = {shape.cluster, 1, 1};
     config.attrs = together;
-    config.numAttrs = overlaps ? 1 : !shape.cooperative ? 0 : shape.cluster > 1 ? 2 : 1;
+    if (shape.cooperative) {
+        cudaLaunchAttribute *a = &together[config.numAttrs++];
+        *a = {};
+        a->id = cudaLaunchAttributeCooperative;
+        a->val.cooperative = 1;
+    } else if (shape.overlaps) {
+        cudaLaunchAttribute *a = &together[config.numAttrs++];
+        *a = {};
+        a->id = cudaLaunchAttributeProgrammaticStreamSerialization;
+        a->val.programmaticStreamSerializationAllowed = 1;
+    }
+    if (shape.cluster > 1) {
+        cudaLaunchAttribute *a = &together[config.numAttrs++];
+        *a = {};
+        a->id = cudaLaunchAttributeClusterDimension;
+        a->val.clusterDim = {shape.cluster, 1, 1};
+    }
     return config;
 }
 #endif

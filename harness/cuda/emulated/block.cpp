@@ -6,7 +6,7 @@
  * barrier or warp operation is complete go on; if there are none, the block has diverged.
  *
  * Blocks run one after another, each to its end; those of a cooperative grid each to the next barrier of the grid, and
- * in between those of a cluster each to the next barrier of the cluster. */
+ * in between, or in any other grid, those of a cluster each to the next barrier of the cluster. */
 #include "harness/cuda/emulated/fiber.h"
 #include "harness/cuda/emulated/runtime.h"
 
@@ -62,7 +62,8 @@ struct block_state {
     const emulated_body *body;
 };
 
-std::vector<std::unique_ptr<block_state>> blocks; /* more than one where a grid is cooperative; their stacks are kept */
+std::vector<std::unique_ptr<block_state>>
+    blocks; /* more than one of a cooperative grid, or a cluster; their stacks are kept */
 block_state *running;
 
 void into_fiber(fiber *f)
@@ -390,8 +391,9 @@ void *emulated_dynamic_shared() { return running->dynamic.get(); }
 /* By the first of the block's threads that comes there. */
 void emulated_fill_shared(void *memory, size_t size)
 {
-    if (cooperative) {
-        std::fprintf(stderr, "emulated CUDA: the blocks of a cooperative grid share static __shared__ arrays\n");
+    if (cooperative || cluster > 1) {
+        std::fprintf(stderr, "emulated CUDA: the blocks of a %s share static __shared__ arrays\n",
+                     cooperative ? "cooperative grid" : "cluster");
         std::abort();
     }
     if (std::find(running->filled.begin(), running->filled.end(), memory) != running->filled.end()) return;
@@ -473,10 +475,14 @@ void emulated_run_grid(const emulated_grid &grid)
     for (i.z = 0; i.z < grid.grid.z; i.z++)
         for (i.y = 0; i.y < grid.grid.y; i.y++)
             for (i.x = 0; i.x < grid.grid.x; i.x++, reversed = !reversed) {
-                block_state *b = block_at(cooperative ? count++ : 0);
+                const size_t slot = cooperative ? count : count % cluster;
+                block_state *b = block_at(slot);
                 begin_block(b, grid, i, reversed);
-                b->first = (count - cooperative) / cluster * cluster;
-                if (!cooperative) go_on(b);
+                b->first = slot / cluster * cluster;
+                count++;
+                if (cooperative) continue;
+                if (cluster == 1) go_on(b);
+                if (cluster > 1 && slot + 1 == cluster) run_cluster(0, reversed);
             }
     if (cooperative) run_cooperative(count);
 }

@@ -126,8 +126,8 @@ struct alignas(16) int4 {
 
 /* ---- Launching and recording */
 /* `cooperative`: all blocks are there at once, no more of them than the device has multiprocessors, and may wait for
- * one another with emulated_grid_barrier(). `cluster`: of a cooperative grid, so many blocks, one after another, reach
- * each other's dynamic shared memory, and may wait for one another with emulated_cluster_barrier(). */
+ * one another with emulated_grid_barrier(). `cluster`: so many blocks, one after another, reach each other's dynamic
+ * shared memory, and may wait for one another with emulated_cluster_barrier(). */
 struct emulated_launch_shape {
     dim3 grid, block;
     size_t shared_bytes;

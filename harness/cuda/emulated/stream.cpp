@@ -135,8 +135,7 @@ cudaError_t emulated_launch_body(const emulated_launch_shape &shape, const void 
     const unsigned most = static_cast<unsigned>(emulated_multiprocessors());
     if (shape.cooperative && shape.grid.x * shape.grid.y * shape.grid.z > most)
         return emulated_done(cudaErrorCooperativeLaunchTooLarge);
-    if (shape.cluster == 0 || shape.grid.x % shape.cluster != 0 || (shape.cluster > 1 && !shape.cooperative))
-        return emulated_done(cudaErrorInvalidConfiguration);
+    if (shape.cluster == 0 || shape.grid.x % shape.cluster != 0) return emulated_done(cudaErrorInvalidConfiguration);
     const emulated_grid grid = {shape.grid, shape.block, shape.shared_bytes, shape.cooperative, shape.cluster, body};
     return emulated_enqueue(shape.stream, [grid, held] {
         if (!emulated_kernel_dies()) emulated_run_grid(grid);

@@ -355,6 +355,29 @@ static __global__ void swap_in_clusters(float *data)
     data[blockIdx.x * blockDim.x + threadIdx.x] = mine[threadIdx.x];
 }
 
+/* Not cooperative, so there may be more clusters than the device has room for at once. */
+static __global__ void swap_once(float *data)
+{
+    CUDA_DYNAMIC_SHARED(float, mine);
+    mine[threadIdx.x] = (float)(blockIdx.x * blockDim.x + threadIdx.x);
+    emulated_cluster_barrier(__FILE__, __LINE__);
+    data[blockIdx.x * blockDim.x + threadIdx.x] =
+        *static_cast<float *>(emulated_peer_shared(mine + threadIdx.x, 1 - blockIdx.x % 2));
+    emulated_cluster_barrier(__FILE__, __LINE__);
+}
+
+static void clusters_come_one_after_another(void **)
+{
+    float data[10 * 64] = {};
+    emulated_launch_shape shape = {dim3(10), dim3(64), 64 * sizeof(float), nullptr, false, 2};
+    assert_int_equal(setenv("EMULATED_CUDA_FAULT", "multiprocessors=4", 1), 0);
+    assert_int_equal(emulated_launch(shape, swap_once, data), cudaSuccess);
+    shape.grid.x = 9;
+    assert_int_equal(emulated_launch(shape, swap_once, data), cudaErrorInvalidConfiguration);
+    assert_int_equal(unsetenv("EMULATED_CUDA_FAULT"), 0);
+    for (int i = 0; i < 10 * 64; i++) assert_true(data[i] == (float)(i ^ 64));
+}
+
 static void clusters_share_memory(void **)
 {
     float data[4 * 64] = {};
@@ -675,6 +698,7 @@ int main()
         cmocka_unit_test(blocks_wait_for_one_another),
         cmocka_unit_test(a_grid_that_would_hang_ends_the_program),
         cmocka_unit_test(clusters_share_memory),
+        cmocka_unit_test(clusters_come_one_after_another),
         cmocka_unit_test(a_cluster_that_would_hang_ends_the_program),
 #ifdef __SANITIZE_ADDRESS__
         cmocka_unit_test(overruns_are_seen),
