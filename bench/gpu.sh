@@ -99,6 +99,10 @@ sanitized() {
                     "--dtype f32,bf16 --set cuda_tensor.repack=$way $checked"
             done
         fi
+        if [ "$impl" = cuda_tensor ]; then # 1x1 of 16 bits in NCHW, a product of matrices an image
+            echo "verify --impl cuda_tensor --op conv --problem mb3ic40ih4oc24kh1 --problem mb2ic72ih12oc136kh1 --problem mb2ic136ih8oc328kh1" \
+                "--dtype f16,bf16:bf16:f32 $checked"
+        fi
         case $impl in cuda_tensor | cuda_naive)
             for op in "conv $few --layout nchw,nhwc" 'conv --problem mb8ic136ih9oc72kh3ph1 --problem mb8ic200ih9oc136kh1 --layout nhwc' 'fc --problem mb3ic7ih3oc5 --problem mb130ic72oc70' \
                 'deconv --no-bias --problem mb2ic3ih7oc5kh3ph1 --problem mb2ic64ih7oc24kh3ph1'; do

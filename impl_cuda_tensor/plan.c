@@ -789,10 +789,13 @@ static cnn_status make(const cuda_context *c, const cnn_request *r, bool as_it_l
         m->few = few_of(&d, r->dir);
         return CNN_OK;
     }
-    if (r->dir == CNN_BWD_W ? cutensor_plan_repack(r, &d, m)
-                            : is_quick_in_rows(c, r, &d, m) && cutensor_plan_repack_all(r, &d, m))
-        d.t.layout = CNN_NHWC;
-    m->is_matrix = cutensor_plan_matrix(c, r, &d, m);
+    m->is_matrix = r->knobs[CUTENSOR_KNOB_REPACK] != 1 && cutensor_plan_matrix(c, r, &d, m);
+    if (!m->is_matrix) {
+        if (r->dir == CNN_BWD_W ? cutensor_plan_repack(r, &d, m)
+                                : is_quick_in_rows(c, r, &d, m) && cutensor_plan_repack_all(r, &d, m))
+            d.t.layout = CNN_NHWC;
+        m->is_matrix = cutensor_plan_matrix(c, r, &d, m);
+    }
     if (m->is_matrix) {
         const size_t sums = r->dir == CNN_BWD_W ? (size_t)m->matrix.splits * (size_t)d.ic * (size_t)d.oc : 0;
         m->partials_at = cutensor_area(m, sums * sizeof(float));

@@ -151,15 +151,17 @@ typedef struct cutensor_few {
     int32_t reversed, transposed, add;         /* add: BWD_W's beta */
 } cutensor_few;
 
-/* ---- matrix.cu: a convolution of one tap, of 16 bits in NHWC, as a product of matrices out[m][n] = sum over k. */
+/* ---- matrix.cu: a convolution of one tap, of 16 bits, as a product of matrices out[m][n] = sum over k. */
 typedef struct cutensor_matrix {
     cnn_dir dir;
-    int32_t m, n, k;    /* FWD, BWD_D: pixels, output channels of the product, channels; BWD_W: oc, ic, pixels */
-    int32_t high, wide; /* of a tile */
-    int32_t across;     /* tiles side by side */
-    int32_t tiles, steps, splits; /* steps of 64 k; BWD_W: the blocks that share a tile's steps */
-    int32_t depth, blocks;        /* steps under way; blocks of the device */
-    int32_t has_bias, add;        /* add: BWD_W's beta */
+    int32_t m, n, k;       /* FWD, BWD_D: pixels, output channels of the product, channels; BWD_W: oc, ic, pixels */
+    int32_t images, plane; /* NCHW: pixels of an image, as those of m, n or k; m and n change places. 0: NHWC */
+    int32_t high, wide;    /* of a tile */
+    int32_t across;        /* tiles side by side; NCHW: one below the other */
+    int32_t image_tiles, image_steps; /* NCHW: of an image, over its pixels */
+    int32_t tiles, steps, splits;     /* steps of 64 k; BWD_W: the blocks that share a tile's steps */
+    int32_t depth, blocks;            /* steps under way; blocks of the device */
+    int32_t has_bias, add;            /* add: BWD_W's beta */
 } cutensor_matrix;
 
 /* ---- gradient_boxes.cu: BWD_W of one tap of f32. A is the factor with m channels, x or dy, B the other one. */

@@ -55,6 +55,16 @@ verified 2 --op conv --dir BWD_W --problem mb2ic328ih12oc64kh1 --problem mb2ic40
 verified 3 --op fc --problem mb130ic8ih3oc72 --dtype f16:f16:f32 --check exact,bound,memory
 verified 3 --op conv --problem mb3ic72ih5oc40kh1 --layout nhwc --dtype bf16 --check exact,bound --set cuda_tensor.matrix=0
 
+# One tap in NCHW: a product of matrices an image, of planes that divide by 8; tiles of 64 and of 128 channels, of a whole plane and of
+# parts of it; with a residual; without a workspace. Others are copied to NHWC.
+planes=(--problem mb3ic40ih4oc24kh1 --problem mb2ic72ih12oc136kh1)
+verified 12 --op conv "${planes[@]}" --dtype f16,bf16:bf16:f32 --check exact,bound,precision,memory
+verified 3 --op conv --problem mb2ic136ih8iw17oc328kh1kw1sw1pw0 --dtype bf16 --check exact,bound,memory,determinism
+verified 4 --op conv --dir FWD "${planes[@]}" --dtype f16,bf16 --epilogue add+relu --check exact,bound
+verified 4 --op conv --dir FWD,BWD_D "${planes[@]}" --dtype bf16 --check bound --set cuda_tensor.workspace_limit=0
+verified 2 --op conv --dir BWD_W "${planes[@]}" --dtype f16 --check exact,bound --set cuda_tensor.matrix=0
+verified 3 --op conv --problem mb2ic16ih8oc24kh1 --dtype f16 --check exact,bound --set cuda_tensor.repack=1
+
 # One tap of f32: pixels as boxes, in NHWC by rows of channels, in NCHW by planes that boxes of 32 pixels fill or not; each tile, whole
 # or in pieces; channels and planes that no copy takes. As patches. With weights that stay: several turns of channels, several lines.
 for math in '' '--math tf32'; do
