@@ -99,6 +99,9 @@ sanitized() {
                     "--dtype f32,bf16 --set cuda_tensor.repack=$way $checked"
             done
         fi
+        if [ "$impl" = cuda_naive ]; then
+            echo "verify --impl cuda_naive:depthwise --op conv --problems bench/problems/depthwise_odd.txt --layout nchw,nhwc --dtype f32,bf16 $checked"
+        fi
         if [ "$impl" = cuda_tensor ]; then # 1x1 of 16 bits in NCHW, a product of matrices an image
             echo "verify --impl cuda_tensor --op conv --problem mb3ic40ih4oc24kh1 --problem mb2ic72ih12oc136kh1 --problem mb2ic136ih8oc328kh1" \
                 "--dtype f16,bf16:bf16:f32 $checked"

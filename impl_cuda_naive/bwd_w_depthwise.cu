@@ -10,47 +10,49 @@
 static constexpr int32_t LANES = 32, LINES = DEPTHWISE_THREADS / LANES;
 
 struct depthwise_parts {
-    int32_t bands, splits;
+    cuda_divisor by_bands, by_cols;
+    int32_t splits;
     int64_t items; /* bands x columns of all images */
 };
 
 /* One item: a band of dy at a column, and what its taps read. */
-template <int K, int S, typename T>
-static __device__ inline void add_item(const depthwise_shape &s, const T *x, const T *dy, int32_t k, int32_t bands,
+template <int K, int S, bool LAST, typename T>
+static __device__ inline void add_item(const depthwise_shape &s, const depthwise_parts &parts, const T *x, const T *dy,
                                        int32_t item, cuda_real<T> (&sums)[K * K + 1])
 {
-    const int32_t q = item % s.ow, band = item / s.ow % bands, n = item / s.ow / bands, first = band * DEPTHWISE_ROWS;
-    const depthwise_plane<T> from = depthwise_y(s, dy, n, k);
-    cuda_real<T> d[DEPTHWISE_ROWS];
+    constexpr int ROWS = depthwise_rows(S);
+    const int32_t q = cuda_split(&item, parts.by_cols), first = cuda_split(&item, parts.by_bands) * ROWS, n = item;
+    const T *from = dy + n * s.y.n + first * s.y.h + q * s.y.w;
+    cuda_real<T> d[ROWS];
 #pragma unroll
-    for (int r = 0; r < DEPTHWISE_ROWS; r++) {
-        d[r] = depthwise_at(from, first + r, q);
+    for (int r = 0; r < ROWS; r++) {
+        d[r] = first + r < s.oh ? cuda_load(from[r * s.y.h]) : 0;
         sums[K * K] += d[r];
     }
-    depthwise_band<K, S>(s, depthwise_x(s, x, n, k / s.group_oc), first * s.sh - s.ph, q * s.sw - s.pw,
-                         [&](int r, int i, int j, cuda_real<T> v) { sums[i * K + j] += d[r] * v; });
+    depthwise_band<K, S, LAST>(s, depthwise_x(s, x, n, 0), first * s.sh - s.ph, q * s.sw - s.pw,
+                               [&](int r, int i, int j, cuda_real<T> v) { sums[i * K + j] += d[r] * v; });
 }
 
-template <typename T, int K, int S>
+template <typename T, int K, int S, bool LAST>
 static __global__ void __launch_bounds__(DEPTHWISE_THREADS)
     bwd_w_depthwise(depthwise_shape s, const T *__restrict__ x, const T *__restrict__ dy,
-                    cuda_real<T> *__restrict__ parts, depthwise_parts p, bool channels_last)
+                    cuda_real<T> *__restrict__ parts, depthwise_parts p)
 {
     CUDA_SHARED(cuda_real<T>, shares, [LINES][LANES]);
     const int32_t line = (int32_t)threadIdx.x / LANES, lane = (int32_t)threadIdx.x % LANES;
-    const int32_t k = channels_last ? (int32_t)blockIdx.x * LANES + lane : (int32_t)blockIdx.x;
+    const int32_t k = LAST ? (int32_t)blockIdx.x * LANES + lane : (int32_t)blockIdx.x;
     const int32_t begin = (int32_t)(p.items * blockIdx.y / p.splits),
                   end = (int32_t)(p.items * (blockIdx.y + 1) / p.splits);
     cuda_real<T> sums[K * K + 1] = {};
     if (k < s.oc)
-        for (int32_t item = begin + (channels_last ? line : (int32_t)threadIdx.x); item < end;
-             item += channels_last ? LINES : DEPTHWISE_THREADS)
-            add_item<K, S>(s, x, dy, k, p.bands, item, sums);
+        for (int32_t item = begin + (LAST ? line : (int32_t)threadIdx.x); item < end;
+             item += LAST ? LINES : DEPTHWISE_THREADS)
+            add_item<K, S, LAST>(s, p, x + k / s.group_oc * s.x.c, dy + k * s.y.c, item, sums);
     cuda_real<T> *to = parts + ((int64_t)blockIdx.y * s.oc + k) * (K * K + 1);
 #pragma unroll
     for (int e = 0; e <= K * K; e++) {
         cuda_real<T> sum = sums[e];
-        if (!channels_last) {
+        if (!LAST) {
             sum = cuda_block_sum(sum, &shares[0][0]);
         } else {
             shares[line][lane] = sum;
@@ -58,7 +60,7 @@ static __global__ void __launch_bounds__(DEPTHWISE_THREADS)
             for (int l = 1; l < LINES && line == 0; l++) sum += shares[l][lane];
             __syncthreads();
         }
-        if (k < s.oc && (channels_last ? line == 0 : threadIdx.x == 0)) to[e] = sum;
+        if (k < s.oc && (LAST ? line == 0 : threadIdx.x == 0)) to[e] = sum;
     }
 }
 
@@ -81,11 +83,11 @@ static __global__ void add_splits(depthwise_shape s, const cuda_real<T> *__restr
 
 static depthwise_parts parts_of(const cuda_context *context, const cnn_conv_desc *d)
 {
-    const int64_t full = 8, least = 4; /* blocks a multiprocessor; items a thread of a part */
+    const int64_t full = 8, least = 2; /* blocks a multiprocessor; items a thread of a part */
     const bool last = d->t.layout == CNN_NHWC;
     const int64_t blocks = last ? ceil_div(d->oc, LANES) : d->oc, threads = last ? LINES : DEPTHWISE_THREADS;
-    depthwise_parts p = {depthwise_bands(d->oh), 1, 0};
-    p.items = d->mb * p.bands * d->ow;
+    const int64_t bands = depthwise_bands(d, d->oh);
+    depthwise_parts p = {cuda_divide_by(bands), cuda_divide_by(d->ow), 1, d->mb * bands * d->ow};
     const int64_t most = smaller(ceil_div(p.items, threads * least), 1024);
     p.splits = (int32_t)smaller(ceil_div(context->properties.multiProcessorCount * full, blocks), most);
     return p;
@@ -105,7 +107,7 @@ static cnn_status fit(const cuda_context *context, const cnn_request *r, naive_l
     return CNN_OK;
 }
 
-template <typename T, typename R>
+template <typename T, typename R, bool LAST>
 static cnn_status launch(cuda_context *context, const cnn_plan *plan, const cnn_weighted_args *a, cnn_error *err)
 {
     const cnn_conv_desc *d = &plan->problem.u.conv;
@@ -115,8 +117,8 @@ static cnn_status launch(cuda_context *context, const cnn_plan *plan, const cnn_
     cnn_status status = CNN_INTERNAL;
 #define CASE(k, stride)                                                                                                \
     if (d->kh == (k) && depthwise_stride(d) == (stride))                                                               \
-        status = cuda_launch(context, naive_shape(plan), err, bwd_w_depthwise<T, k, stride>, s, a->x, a->dy, parts, p, \
-                             d->t.layout == CNN_NHWC);
+        status = cuda_launch(context, naive_shape(plan), err, bwd_w_depthwise<T, k, stride, LAST>, s, a->x, a->dy,     \
+                             parts, p);
     DEPTHWISE_CASES(CASE)
 #undef CASE
     if (status != CNN_OK) return status;
@@ -126,7 +128,9 @@ static cnn_status launch(cuda_context *context, const cnn_plan *plan, const cnn_
 
 static cnn_status run(cuda_context *context, const cnn_plan *plan, const cnn_weighted_args *a, cnn_error *err)
 {
-    return CUDA_BY_PARTS(plan->problem.u.type.dtype, launch<T, R>(context, plan, a, err));
+    const bool last = plan->problem.u.conv.t.layout == CNN_NHWC;
+    return CUDA_BY_PARTS(plan->problem.u.type.dtype,
+                         last ? launch<T, R, true>(context, plan, a, err) : launch<T, R, false>(context, plan, a, err));
 }
 
 const naive_kernel naive_bwd_w_depthwise = {"bwd_w_depthwise", fit, run};

@@ -2,17 +2,21 @@
  * the algorithm `depthwise` share.
  *
  * There is nothing to be reused between channels: a kernel of K x K does 2*K*K operations for each number that it must
- * move, so memory is the limit, and the art is to read each number once. A thread computes a band: ROWS outputs one
- * below the other. Rows of the input that several of them need are read once, into registers, and lanes lie where
- * memory does: along the columns of NCHW, along the channels of NHWC.
+ * move, so memory is the limit, as long as a thread spends few instructions on where its numbers are. A thread computes
+ * a band: some outputs one below the other. It finds its place by multiplications instead of divisions, asks once which
+ * of its columns and rows lie inside, and reads rows that several outputs need once. Lanes lie where memory does: along
+ * the columns of NCHW, along the channels of NHWC (LAST).
  * Kernels are compiled for sides of 3, 5 and 7, and for strides S of 1 and 2 without dilation; S = 0 is any other
  * stride and dilation, where bands share no rows. */
 #ifndef IMPL_CUDA_NAIVE_DEPTHWISE_H
 #define IMPL_CUDA_NAIVE_DEPTHWISE_H
 
+#include "harness/cuda/divide.h"
 #include "impl_cuda_naive/shape.h"
 
-static constexpr int32_t DEPTHWISE_ROWS = 4, DEPTHWISE_THREADS = 256;
+static constexpr int32_t DEPTHWISE_THREADS = 256;
+/* Of a band. */
+static constexpr __host__ __device__ int32_t depthwise_rows(int stride) { return stride == 0 ? 4 : 8; }
 
 #define DEPTHWISE_CASES(CASE)                                                                                          \
     CASE(3, 1) CASE(3, 2) CASE(3, 0) CASE(5, 1) CASE(5, 2) CASE(5, 0) CASE(7, 1) CASE(7, 2) CASE(7, 0)
@@ -25,32 +29,24 @@ template <typename T> struct depthwise_plane {
     int32_t rows, cols, row, col; /* sizes, strides */
 };
 
-/* Where a thread works. */
+/* mb x channels x bands x columns, in the order in which numbers lie in memory. */
+struct depthwise_grid {
+    cuda_divisor by_channels, by_bands, by_cols;
+    int32_t count;
+};
 struct depthwise_place {
     int32_t n, k, band, q;
 };
 
-/* Item number e of mb x channels x bands x cols, in the order in which numbers lie in memory. */
-static __device__ inline depthwise_place depthwise_place_of(int32_t e, int32_t channels, int32_t bands, int32_t cols,
-                                                            bool channels_last)
+template <bool LAST> static __device__ inline depthwise_place depthwise_place_of(const depthwise_grid &g, int32_t e)
 {
     depthwise_place at;
-    if (channels_last) {
-        at.k = e % channels, e /= channels;
-        at.q = e % cols, e /= cols;
-        at.band = e % bands, at.n = e / bands;
-    } else {
-        at.q = e % cols, e /= cols;
-        at.band = e % bands, e /= bands;
-        at.k = e % channels, at.n = e / channels;
-    }
+    if (LAST) at.k = cuda_split(&e, g.by_channels);
+    at.q = cuda_split(&e, g.by_cols);
+    at.band = cuda_split(&e, g.by_bands);
+    if (!LAST) at.k = cuda_split(&e, g.by_channels);
+    at.n = e;
     return at;
-}
-
-template <typename T>
-static __device__ inline cuda_real<T> depthwise_at(const depthwise_plane<T> &p, int32_t row, int32_t col)
-{
-    return row >= 0 && row < p.rows && col >= 0 && col < p.cols ? cuda_load(p.at[row * p.row + col * p.col]) : 0;
 }
 
 template <typename T>
@@ -65,41 +61,107 @@ static __device__ inline depthwise_plane<T> depthwise_y(const depthwise_shape &s
     return {y + n * s.y.n + k * s.y.c, s.oh, s.ow, s.y.h, s.y.w};
 }
 
+/* WIDTH neighbours of a row, from its own place on, zeros where `inside` says no, or the row is none; NCHW's columns
+ * are 1 apart. WHOLE: the row is one, and in NHWC all columns are inside. */
+template <int WIDTH, bool LAST, bool WHOLE = false, typename T>
+static __device__ inline void depthwise_line(const depthwise_plane<T> &p, const T *from, int32_t row,
+                                             const bool (&inside)[WIDTH], cuda_real<T> (&line)[WIDTH])
+{
+    const bool exists = WHOLE || (row >= 0 && row < p.rows);
+#pragma unroll
+    for (int j = 0; j < WIDTH; j++)
+        line[j] = exists && ((WHOLE && LAST) || inside[j]) ? cuda_load(from[j * (LAST ? p.col : 1)]) : 0;
+}
+/* Where a line would begin. */
+template <bool LAST, typename T>
+static __device__ inline const T *depthwise_from(const depthwise_plane<T> &p, int32_t row, int32_t left)
+{
+    return p.at + (row * p.row + left * (LAST ? p.col : 1));
+}
+template <int WIDTH> static __device__ inline void depthwise_inside(int32_t left, int32_t cols, bool (&inside)[WIDTH])
+{
+#pragma unroll
+    for (int j = 0; j < WIDTH; j++) inside[j] = left + j >= 0 && left + j < cols;
+}
+
+/* Output k's, which lie side by side, in their order or (mode convolution) backwards. */
+template <int K, typename T>
+static __device__ inline void depthwise_weights(const depthwise_shape &s, const T *w, int32_t k,
+                                                cuda_real<T> (&weights)[K][K])
+{
+    const T *from = w + k * s.w.k;
+    const bool backwards = s.w.j < 0;
+    cuda_real<T> taps[K * K];
+#pragma unroll
+    for (int t = 0; t < K * K; t++) taps[t] = cuda_load(from[t]);
+#pragma unroll
+    for (int t = 0; t < K * K; t++) weights[t / K][t % K] = backwards ? taps[K * K - 1 - t] : taps[t];
+}
+
+template <int K, int S, bool LAST, bool WHOLE, typename T, typename F>
+static __device__ inline void depthwise_dense(const depthwise_plane<T> &p, int32_t top, int32_t left,
+                                              const bool (&inside)[K], F each)
+{
+    constexpr int ROWS = depthwise_rows(S);
+    const T *from = depthwise_from<LAST>(p, top, left);
+#pragma unroll
+    for (int t = 0; t < (ROWS - 1) * S + K; t++, from += p.row) {
+        cuda_real<T> line[K];
+        depthwise_line<K, LAST, WHOLE>(p, from, top + t, inside, line);
+#pragma unroll
+        for (int r = 0; r < ROWS; r++) {
+            if (t < r * S || t >= r * S + K) continue;
+#pragma unroll
+            for (int j = 0; j < K; j++) each(r, t - r * S, j, line[j]);
+        }
+    }
+}
+
 /* Gives each(r, i, j, v) what output r of a band reads through tap (i, j): rows of a dense band from top to bottom,
- * each number loaded once. */
-template <int K, int S, typename T, typename F>
+ * each number loaded once. Most bands lie inside the image, so small kernels, of few products, ask that once. */
+template <int K, int S, bool LAST, typename T, typename F>
 static __device__ inline void depthwise_band(const depthwise_shape &s, const depthwise_plane<T> &p, int32_t top,
                                              int32_t left, F each)
 {
-    constexpr int ROWS = DEPTHWISE_ROWS;
+    constexpr int ROWS = depthwise_rows(S);
     if constexpr (S > 0) {
-#pragma unroll
-        for (int t = 0; t < (ROWS - 1) * S + K; t++) {
-            cuda_real<T> line[K];
-#pragma unroll
-            for (int j = 0; j < K; j++) line[j] = depthwise_at(p, top + t, left + j);
-#pragma unroll
-            for (int r = 0; r < ROWS; r++) {
-                if (t < r * S || t >= r * S + K) continue;
-#pragma unroll
-                for (int j = 0; j < K; j++) each(r, t - r * S, j, line[j]);
-            }
-        }
+        bool inside[K];
+        const bool whole =
+            K == 3 && top >= 0 && top + (ROWS - 1) * S + K <= p.rows && (!LAST || (left >= 0 && left + K <= p.cols));
+        depthwise_inside<K>(left, p.cols, inside);
+        if (whole)
+            depthwise_dense<K, S, LAST, K == 3>(p, top, left, inside, each);
+        else
+            depthwise_dense<K, S, LAST, false>(p, top, left, inside, each);
     } else {
 #pragma unroll
         for (int r = 0; r < ROWS; r++)
 #pragma unroll
-            for (int i = 0; i < K; i++)
+            for (int i = 0; i < K; i++) {
+                const int32_t row = top + r * s.sh + i * s.dh;
 #pragma unroll
-                for (int j = 0; j < K; j++) each(r, i, j, depthwise_at(p, top + r * s.sh + i * s.dh, left + j * s.dw));
+                for (int j = 0; j < K; j++) {
+                    const int32_t col = left + j * s.dw;
+                    const bool inside = row >= 0 && row < p.rows && col >= 0 && col < p.cols;
+                    each(r, i, j, inside ? cuda_load(p.at[row * p.row + col * p.col]) : 0);
+                }
+            }
     }
 }
 
-static inline int32_t depthwise_bands(int64_t rows) { return (int32_t)ceil_div(rows, DEPTHWISE_ROWS); }
 /* The S of the kernel: see above. */
 static inline int depthwise_stride(const cnn_conv_desc *d)
 {
     return d->sh == d->sw && d->sh <= 2 && d->dh == 0 && d->dw == 0 ? (int)d->sh : 0;
+}
+static inline int64_t depthwise_bands(const cnn_conv_desc *d, int64_t rows)
+{
+    return ceil_div(rows, depthwise_rows(depthwise_stride(d)));
+}
+static inline depthwise_grid depthwise_grid_of(int64_t mb, int64_t channels, int64_t bands, int64_t cols)
+{
+    return {cuda_divide_by(channels), cuda_divide_by(bands), cuda_divide_by(cols),
+            (int32_t)(mb * channels * bands * cols)};
 }
 
 static inline cnn_status depthwise_check(const cnn_conv_desc *d, cnn_error *err)

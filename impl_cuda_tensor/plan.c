@@ -11,16 +11,6 @@
 
 enum { AREA_ALIGN = 1024 };
 
-/* The least shift with 2^shift >= d, and factor = ceil(2^(31 + shift) / d): exact, for x * (factor*d - 2^(31+shift))
- * stays below 2^(31+shift). */
-cutensor_divisor cutensor_divide_by(int64_t d)
-{
-    uint32_t shift = 0;
-    while ((INT64_C(1) << shift) < d) shift++;
-    return (cutensor_divisor){(uint32_t)(((UINT64_C(1) << (31 + shift)) + (uint64_t)d - 1) / (uint64_t)d), 31 + shift,
-                              (int32_t)d};
-}
-
 cnn_conv_desc cutensor_conv_of(const cnn_problem *problem)
 {
     if (problem->op != CNN_OP_FC) return problem->u.conv;
@@ -65,13 +55,13 @@ void cutensor_window_divisors(cutensor_window *w)
 {
     w->high = (w->oh - 1) * w->mul_h + (w->kh - 1) * w->step_h + 1;
     w->wide = (w->ow - 1) * w->mul_w + (w->kw - 1) * w->step_w + 1;
-    w->by_plane = cutensor_divide_by((int64_t)w->oh * w->ow);
-    w->by_ow = cutensor_divide_by(w->ow);
-    w->by_high = cutensor_divide_by(w->high);
-    w->by_wide = cutensor_divide_by(w->wide);
-    w->by_kw = cutensor_divide_by(w->kw);
-    w->by_div_h = cutensor_divide_by(w->div_h);
-    w->by_div_w = cutensor_divide_by(w->div_w);
+    w->by_plane = cuda_divide_by((int64_t)w->oh * w->ow);
+    w->by_ow = cuda_divide_by(w->ow);
+    w->by_high = cuda_divide_by(w->high);
+    w->by_wide = cuda_divide_by(w->wide);
+    w->by_kw = cuda_divide_by(w->kw);
+    w->by_div_h = cuda_divide_by(w->div_h);
+    w->by_div_w = cuda_divide_by(w->div_w);
 }
 
 static cutensor_window window_of(const cnn_conv_desc *d, bool backward)
@@ -134,7 +124,7 @@ static cutensor_input input_of(const cnn_conv_desc *d, int64_t group_channels, i
                             .channel = (int32_t)(planes ? pixels : 1),
                             .rest = (int32_t)(planes ? (channels - 1) * pixels : 0),
                             .all = (int32_t)smaller(together ? places / together : places, INT_MAX),
-                            .by_plane = cutensor_divide_by(pixels)};
+                            .by_plane = cuda_divide_by(pixels)};
 }
 
 /* check_sizes() has counted fours. */
@@ -360,10 +350,10 @@ static void put_tile(cutensor_forward *f, const fitted *t, int64_t room)
     f->pieces = f->chunks * (f->taps / f->taps_at_once);
     f->buffers = (int32_t)buffers_of(f, t->tile, t->rows, room);
     f->buffer_bytes = (int32_t)(ceil_div(t->rows * 128, 1024) * 1024);
-    f->by_pieces = cutensor_divide_by(f->pieces);
-    f->by_tiles = cutensor_divide_by((int64_t)f->group_tiles * f->groups);
-    f->by_group_tiles = cutensor_divide_by(f->group_tiles);
-    f->by_steps = cutensor_divide_by(f->taps / f->taps_at_once);
+    f->by_pieces = cuda_divide_by(f->pieces);
+    f->by_tiles = cuda_divide_by((int64_t)f->group_tiles * f->groups);
+    f->by_group_tiles = cuda_divide_by(f->group_tiles);
+    f->by_steps = cuda_divide_by(f->taps / f->taps_at_once);
 }
 
 static cutensor_weights weights_of(const cutensor_forward *f, const cnn_conv_desc *d, bool backward, int parts,
@@ -386,10 +376,10 @@ static cutensor_weights weights_of(const cutensor_forward *f, const cnn_conv_des
     w.at_once = (int32_t)smaller(f->all_taps, eights < sms ? 3 : 9);
     w.block_rows = w.at_once < 3 ? 32 : 8;
     w.line = w.at_once * (backward ? w.block_rows : has_half(d) ? 64 : 32);
-    w.by_tap_groups = cutensor_divide_by(ceil_div(w.taps, w.at_once));
-    w.by_chunks = cutensor_divide_by(w.chunks);
-    w.by_lines = cutensor_divide_by((int64_t)w.group_tiles * w.wide / w.block_rows);
-    w.by_wide = cutensor_divide_by(w.wide);
+    w.by_tap_groups = cuda_divide_by(ceil_div(w.taps, w.at_once));
+    w.by_chunks = cuda_divide_by(w.chunks);
+    w.by_lines = cuda_divide_by((int64_t)w.group_tiles * w.wide / w.block_rows);
+    w.by_wide = cuda_divide_by(w.wide);
     w.tap_factor = UINT32_MAX / (uint32_t)w.at_once + 1;
     w.line_factor = UINT32_MAX / (uint32_t)w.line + 1;
     return w;
@@ -402,7 +392,7 @@ static void put_boxes(const cnn_request *r, const cnn_conv_desc *d, cutensor_for
     f->table_bytes = f->source == CUTENSOR_PATCHES ? CUTENSOR_PATCH_MOST * 4 : 0;
     if (f->source != CUTENSOR_PLANES) return;
     f->plane = f->window.by_plane.d;
-    f->window.by_plane = cutensor_divide_by(cutensor_positions(f->plane));
+    f->window.by_plane = cuda_divide_by(cutensor_positions(f->plane));
     f->pixels = (int32_t)(d->mb * f->window.by_plane.d);
 }
 
@@ -708,10 +698,10 @@ static cnn_status put_work(const cuda_context *c, const int64_t *knobs, int64_t 
     g->whole = g->cluster > 1 && g->share == 1 && !g->half;
     const int32_t kept = g->whole ? sums + sums / g->cluster : sums;
     g->room = loads > kept ? loads : kept;
-    g->by_chunks = cutensor_divide_by(g->chunks);
-    g->by_k_tiles = cutensor_divide_by(g->k_tiles);
-    g->by_slot_groups = cutensor_divide_by(g->slot_groups);
-    g->by_c_tiles = cutensor_divide_by(g->c_tiles);
+    g->by_chunks = cuda_divide_by(g->chunks);
+    g->by_k_tiles = cuda_divide_by(g->k_tiles);
+    g->by_slot_groups = cuda_divide_by(g->slot_groups);
+    g->by_c_tiles = cuda_divide_by(g->c_tiles);
     return CNN_OK;
 }
 

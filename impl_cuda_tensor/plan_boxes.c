@@ -75,7 +75,7 @@ bool cutensor_plan_keep(const cuda_context *c, const int64_t *knobs, int32_t par
     kept.high = FORWARD_KEEP_TALL;
     kept.wide_tile = FORWARD_KEEP_WIDE;
     kept.group_tiles = (int32_t)ceil_div(f->oc, FORWARD_KEEP_WIDE);
-    kept.by_tiles = kept.by_group_tiles = cutensor_divide_by(kept.group_tiles);
+    kept.by_tiles = kept.by_group_tiles = cuda_divide_by(kept.group_tiles);
     kept.buffer_bytes = FORWARD_KEEP_TALL * CUTENSOR_ROW_BYTES;
     if (!keep_fits((int64_t)c->properties.sharedMemPerBlockOptin, parts, &kept)) return false;
     if (wish == 2 && keep_cost(&kept, parts, sms) >= cost) return false;

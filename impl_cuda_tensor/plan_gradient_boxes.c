@@ -25,7 +25,7 @@ static cutensor_product product_of(const cnn_conv_desc *d, int32_t source)
                           .images = planes ? (int32_t)d->mb : 1,
                           .plane = (int32_t)(d->oh * d->ow * (planes ? 1 : d->mb))};
     const int64_t image_steps = ceil_div(g.plane, CUTENSOR_BOX_PIXELS);
-    g.by_image_steps = cutensor_divide_by(image_steps);
+    g.by_image_steps = cuda_divide_by(image_steps);
     g.steps = (int32_t)(image_steps * g.images);
     return g;
 }

@@ -27,8 +27,8 @@ bool cutensor_strip_window(const int64_t *knobs, const cnn_conv_desc *d, cutenso
         return false;
     w->high = (int32_t)high;
     w->wide = (int32_t)wide;
-    w->by_high = cutensor_divide_by(high);
-    w->by_wide = cutensor_divide_by(wide);
+    w->by_high = cuda_divide_by(high);
+    w->by_wide = cuda_divide_by(wide);
     return true;
 }
 
@@ -103,9 +103,9 @@ bool cutensor_plan_gradient_strip(const cuda_context *c, const cnn_request *r, c
     g.slot_groups = (int32_t)slot_groups;
     g.tiles = (int32_t)tiles;
     g.lines = (int32_t)(d->mb * g.window.high);
-    g.by_k_tiles = cutensor_divide_by(g.k_tiles);
-    g.by_slot_groups = cutensor_divide_by(g.slot_groups);
-    g.by_c_tiles = cutensor_divide_by(g.c_tiles);
+    g.by_k_tiles = cuda_divide_by(g.k_tiles);
+    g.by_slot_groups = cuda_divide_by(g.slot_groups);
+    g.by_c_tiles = cuda_divide_by(g.c_tiles);
     if (!choose_share(c, r->knobs[CUTENSOR_KNOB_CLUSTER], &g)) return false;
     const int64_t lines = ceil_div(g.lines, (int64_t)g.share * g.cluster);
     const int64_t room = (int64_t)c->properties.sharedMemPerBlockOptin - fixed;

@@ -14,6 +14,7 @@
 
 #include "harness/cuda/bias.h"
 #include "harness/cuda/cuda.h"
+#include "harness/cuda/divide.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -29,12 +30,6 @@ typedef enum cutensor_knob_id {
     CUTENSOR_KNOB_COUNT
 } cutensor_knob_id;
 
-/* A division by d that is a multiplication; exact for 0 <= x < 2^31 (Granlund and Montgomery 1994). */
-typedef struct cutensor_divisor {
-    uint32_t factor, shift;
-    int32_t d;
-} cutensor_divisor;
-
 enum {
     CUTENSOR_ROW_BYTES = 128,   /* of channels (BWD_W: pixels) of a step: 32 of f32, 64 of f16 or bf16 */
     CUTENSOR_PATCH_MOST = 1024, /* rows of a patch */
@@ -49,7 +44,7 @@ typedef struct cutensor_window {
     int32_t oh, ow, ih, iw, kh, kw;
     int32_t mul_h, mul_w, div_h, div_w, pad_h, pad_w, step_h, step_w;
     int32_t high, wide; /* of an image with its padding */
-    cutensor_divisor by_plane, by_ow, by_high, by_wide, by_kw, by_div_h, by_div_w;
+    cuda_divisor by_plane, by_ow, by_high, by_wide, by_kw, by_div_h, by_div_w;
 } cutensor_window;
 
 /* The tensor that is gathered. In NHWC, where a group's channels divide by as many numbers as 16 bytes hold, so many
@@ -58,7 +53,7 @@ typedef struct cutensor_input {
     int32_t together, channels;   /* channels: of a group */
     int32_t pixel, channel, rest; /* steps in places; rest: from image to image, beyond its pixels' steps */
     int32_t all;                  /* places of the tensor */
-    cutensor_divisor by_plane;
+    cuda_divisor by_plane;
 } cutensor_input;
 
 /* Of BWD_D with strides: a phase, the pixels of dx that the same taps of the kernel reach. Its pixel (p, q) is pixel
@@ -91,7 +86,7 @@ typedef struct cutensor_forward {
     int32_t table_bytes;                /* of the table of a patch's pixels */
     int32_t nchw, has_bias, tile;       /* whether the output is in NCHW */
     int32_t high, wide_tile;            /* of the tile, in pixels and channels */
-    cutensor_divisor by_pieces, by_tiles, by_group_tiles, by_steps;
+    cuda_divisor by_pieces, by_tiles, by_group_tiles, by_steps;
 } cutensor_forward;
 
 /* ---- gradient.cu: BWD_W. A tile: a block's slots, by 64 output channels of a group. */
@@ -120,7 +115,7 @@ typedef struct cutensor_gradient {
     /* As a strip (gradient_strip.cu): all lines are dealt out to a tile's blocks, `chunk` of them at a time, whose
      * positions of dy, and zeros behind them up to a multiple of 16, have dy_rows in a patch, before those of x. */
     int32_t strip, lines, dy_rows, zero_lines;
-    cutensor_divisor by_chunks, by_k_tiles, by_slot_groups, by_c_tiles;
+    cuda_divisor by_chunks, by_k_tiles, by_slot_groups, by_c_tiles;
 } cutensor_gradient;
 
 /* ---- weights.cu: the weights as tiles for forward.cu: [tile][chunk][tap][part][row of the tile][128 bytes], swizzled
@@ -133,7 +128,7 @@ typedef struct cutensor_weights {
     int32_t planes;              /* words stand in the order of load_planes(), else of load_rows() */
     int32_t group_tiles, wide, chunks, parts;
     int32_t at_once, block_rows, line; /* taps and rows that a block takes; how many neighbours in w */
-    cutensor_divisor by_tap_groups, by_chunks, by_lines, by_wide; /* by_lines: a group's blocks over its rows */
+    cuda_divisor by_tap_groups, by_chunks, by_lines, by_wide; /* by_lines: a group's blocks over its rows */
     uint32_t tap_factor, line_factor; /* 2^32 by at_once (2 and more) and by line: for numbers up to 2^15 */
     int32_t flags;                    /* that are cleared on the way */
 } cutensor_weights;
@@ -174,7 +169,7 @@ typedef struct cutensor_product {
     int32_t steps, splits;         /* steps of 32 pixels of an image; the blocks that share a tile's */
     int32_t depth, shared_bytes;   /* steps under way */
     int32_t bias_row;              /* numbers of a split's sums of dy, in fours; 0: there is no bias */
-    cutensor_divisor by_image_steps;
+    cuda_divisor by_image_steps;
 } cutensor_product;
 
 /* ---- repack.cu: tensors that are copied from NCHW to NHWC first, or back. */
@@ -219,7 +214,6 @@ typedef struct cutensor_plan {
 
 /* plan.c */
 cnn_status cutensor_plan_make(const cuda_context *, const cnn_request *, cutensor_plan *, cnn_error *);
-cutensor_divisor cutensor_divide_by(int64_t d);
 /* plan_strip.c: the window with its shared padding, where the problem is a strip (forward_strip.cu), else false. */
 bool cutensor_strip_window(const int64_t *knobs, const cnn_conv_desc *, cutensor_window *);
 /* BWD_W as a strip (gradient_strip.cu), of a gradient whose sizes are set; false where it is none, or has too many

@@ -5,10 +5,7 @@
 #include "impl_cuda_tensor/asm.h"
 #include "impl_cuda_tensor/tensor.h"
 
-static __device__ inline int32_t divided(int32_t x, const cutensor_divisor &by)
-{
-    return static_cast<int32_t>(static_cast<uint64_t>(static_cast<uint32_t>(x)) * by.factor >> by.shift);
-}
+static __device__ inline int32_t divided(int32_t x, const cuda_divisor &by) { return cuda_divided(x, by); }
 
 struct pixel_place {
     int32_t n, p, q;
