@@ -203,7 +203,7 @@ static cnn_status fit(const cuda_context *context, const cnn_request *r, naive_l
                         pixels);
     small_gradient g = {conv_shape_of<int32_t>(d), (int32_t)ceil_div(d->kh * d->kw, SMALL_TAPS),
                         (int32_t)ceil_div(d->oc / d->g, SMALL_CHANNELS), (int32_t)pixels, SMALL_CLUSTER};
-    while (g.cluster > 1 && (g.pixels < g.cluster * SMALL_THREADS || cuda_clusters(context, g.cluster) == 0))
+    while (g.cluster > 1 && (g.pixels < g.cluster * SMALL_THREADS || cuda_clusters_of_code(context, g.cluster) == 0))
         g.cluster /= 2;
     l->grid[0] = (int64_t)g.batches * (d->ic / d->g) * g.quads * d->g * g.cluster;
     l->block[0] = SMALL_THREADS;

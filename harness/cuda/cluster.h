@@ -1,5 +1,5 @@
 /* cluster.h: the blocks of a cluster (cuda_shape's) to one another (device; C++). On devices before compute capability
- * 9.0 a cluster is one block, and none of this may be needed. */
+ * 9.0, and in code compiled for them, a cluster is one block: cuda_clusters_of_code(). */
 #ifndef HARNESS_CUDA_CLUSTER_H
 #define HARNESS_CUDA_CLUSTER_H
 

@@ -28,9 +28,13 @@ cudaError_t count(const cuda_context *c, int blocks, int *clusters)
 
 cudaError_t cuda_clusters_count(cuda_context *c)
 {
+    cudaFuncAttributes code;
     if (c->properties.major < 9) return cudaSuccess;
-    cudaError_t error = cudaFuncSetAttribute(fills_a_multiprocessor, cudaFuncAttributeMaxDynamicSharedMemorySize,
-                                             static_cast<int>(c->properties.sharedMemPerBlockOptin));
+    cudaError_t error = cudaFuncGetAttributes(&code, fills_a_multiprocessor);
+    c->cluster_code = error == cudaSuccess && code.ptxVersion >= 90;
+    if (error == cudaSuccess)
+        error = cudaFuncSetAttribute(fills_a_multiprocessor, cudaFuncAttributeMaxDynamicSharedMemorySize,
+                                     static_cast<int>(c->properties.sharedMemPerBlockOptin));
     if (error == cudaSuccess)
         error = cudaFuncSetAttribute(fills_a_multiprocessor, cudaFuncAttributeNonPortableClusterSizeAllowed, 1);
     for (int blocks = 2; error == cudaSuccess && blocks <= CUDA_CLUSTER_MOST; blocks++)
@@ -45,6 +49,7 @@ cudaError_t cuda_clusters_count(cuda_context *c)
 {
     for (int blocks = 2; blocks <= CUDA_CLUSTER_MOST; blocks++)
         c->clusters[blocks] = c->properties.multiProcessorCount / blocks;
+    c->cluster_code = true;
     return cudaSuccess;
 }
 #endif

@@ -50,6 +50,7 @@ struct cuda_context {
     cudaEvent_t start, stop;
     struct cudaDeviceProp properties;    /* what a launch must fit into; read once, at open */
     int clusters[CUDA_CLUSTER_MOST + 1]; /* of so many blocks, that the device holds at once */
+    bool cluster_code;                   /* this program's kernels were compiled for devices with clusters */
     int64_t knobs[CUDA_KNOB_COUNT];      /* as `open` had them; a plan has its own */
     bool dead;                           /* after a sticky error: every call fails with `cause` */
     cnn_error cause;
@@ -89,6 +90,12 @@ static inline int cuda_clusters(const cuda_context *c, int blocks)
 {
     if (blocks == 1) return c->properties.multiProcessorCount;
     return blocks > 1 && blocks <= CUDA_CLUSTER_MOST ? c->clusters[blocks] : 0;
+}
+/* The same for kernels that use cluster.h: 0, too, where the driver compiled older PTX for the device, which has none
+ * of its instructions. */
+static inline int cuda_clusters_of_code(const cuda_context *c, int blocks)
+{
+    return blocks == 1 || c->cluster_code ? cuda_clusters(c, blocks) : 0;
 }
 
 /* Makes the context's device this thread's current one, which calls that name no stream go to (cudaMalloc, a
