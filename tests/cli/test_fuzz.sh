@@ -48,7 +48,7 @@ expect 1 "$broken" verify --impl broken:direct "${all_of[@]}" --fail-fast --out 
 ran=$(number '\([0-9]*\) cases: 1 FAILED .*') left=$(number '--fail-fast: \([0-9]*\) cases behind the first failure were not run')
 [ $((${ran:-0} + ${left:-0})) -eq "$all" ] && [ "${left:-0}" -gt 0 ] || fail "$all cases, with --fail-fast ${ran:-none} and ${left:-none} left"
 last=$(grep '"kind":"verify"' "$folder/fast" | tail -1 | grep -o '"problem":"[^"]*"')
-grep -F "$last" "$folder/fast" | grep -q '"state":"FAILED"' || fail "the last case is not the one that failed: $last"
+grep -F "$last" "$folder/fast" | grep '"state":"FAILED"' >/dev/null || fail "the last case is not the one that failed: $last"
 expect 0 "$broken" verify --impl cpu:direct "${all_of[@]}" --fail-fast
 [ "$(number '\([0-9]*\) cases: .*')" -eq "$all" ] || fail "nothing fails, and --fail-fast leaves something out"
 expect 1 "$broken" verify --impl broken --op pool --dir FWD --seed 1 --quiet --isolate --fail-fast # it crashes, in a process of its own
