@@ -2,11 +2,11 @@
  *
  * What changed against version 4: where all products take less time than the launch, what counts is how often a thread
  * waits: for memory, at a barrier, for a quotient. A thread computes 4 written channels of one pixel. It finds the
- * places of a batch of taps (all 9 of a 3x3 kernel) once, then has 4 read channels of all of them under way together,
- * 36 loads before the first product. The weights are in shared memory with 4 written channels side by side, staged once
- * where they fit. An image is the grid's z, so the pixel's row is the only quotient.
- * Expected bottleneck: the launch, then one wait for memory, of x and the weights. Where there are many channels a tile
- * of version 4 takes fewer loads a product. */
+ * places of a batch of taps (all 9 of a 3x3 kernel) once, then asks for 4 read channels of all of them together, before
+ * it multiplies: 36 numbers, of which the compiler's listing has 33 loads in a row. The weights are in shared memory
+ * with 4 written channels side by side, staged once where they fit. An image is the grid's z, so the pixel's row is the
+ * only quotient. Expected bottleneck: the launch, then one wait for memory, of x and the weights. Where there are many
+ * channels a tile of version 4 takes fewer loads a product. */
 #include "harness/cuda/epilogue.h"
 #include "impl_cuda_naive/small.h"
 
