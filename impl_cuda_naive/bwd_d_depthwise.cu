@@ -1,43 +1,67 @@
-/* bwd_d_depthwise.cu: gradient of the input of groups of one input channel: a thread a band of dx (depthwise.h).
+/* bwd_d_depthwise.cu: gradient of the input of groups of one input channel: a thread a tile of dx (depthwise.h).
  *
  * With a stride of 1 and no dilation this is a forward pass over dy with the kernel turned. With a stride of 2 every
- * second tap of a row and of a column reaches a pixel, the even or the odd ones: so a band is two columns wide and
- * begins at an even place of the padded image, where it is known when compiling which taps reach which pixel, and reads
- * each number of dy once. Else a pixel gathers what the taps bring whose output position divides by the stride. */
+ * second tap of a row and of a column reaches a pixel, the even or the odd ones: so tiles are of even width and begin
+ * where it is known when compiling which taps reach which pixel, and read each number of dy once. Else a pixel gathers
+ * what the taps bring whose output position divides by the stride. */
 #include "impl_cuda_naive/depthwise.h"
 
-/* Of a band with a stride of 2: its first row and pair of columns, in dx, and where tap 0 of that corner reads dy. */
-struct spread_corner {
-    int32_t h, v, p, q;
-};
+/* Units of V numbers that lie side by side, in a row of a tile of dx. */
+template <typename G> static constexpr int UNITS_OF = G::S == 2 && (G::LAST || G::V == 1) ? 2 : 1;
 
-/* sum[2*r + c] is pixel (r, c) of the band. Tap (i, j) brings it dy at ((r - i) / 2, (c - j) / 2) from (p, q), where
- * both are even. */
-template <int K, bool LAST, typename T>
-static __device__ inline void spread(const depthwise_plane<T> &dy, const spread_corner &at,
-                                     const cuda_real<T> (&weights)[K][K], cuda_real<T> (&sum)[2 * depthwise_rows(2)])
+/* With a stride of 2, tap i reaches row r of a tile where SIDE/2 + r - i is even, and brings row p + (SIDE/2%2 + r -
+ * i)/2 of dy. COUNT rows or columns need LOW of dy before p, and HIGH behind it. */
+template <int SIDE, int COUNT> struct spread_reach {
+    static constexpr int ODD = SIDE / 2 % 2, LOW = (SIDE - 1) / 2 - ODD, HIGH = COUNT / 2 - 1 + ODD;
+};
+/* How far before the image the first tile begins, and where dy's p is for a tile that begins at pixel `first`. */
+static __host__ __device__ inline int32_t spread_before(int32_t side, int32_t pad) { return (pad - side / 2) & 1; }
+template <int SIDE> static __device__ inline int32_t spread_from(int32_t first, int32_t pad)
 {
-    constexpr int ROWS = depthwise_rows(2), REACH = (K - 1) / 2;
-    bool inside[REACH + 1];
-    depthwise_inside<REACH + 1>(at.q - REACH, dy.cols, inside);
-    const T *from = depthwise_from<LAST>(dy, at.p - REACH, at.q - REACH);
+    return (first + pad - (SIDE / 2 % 2)) / 2;
+}
+
+/* From (p, q), see above; column c of a tile is number c % V of unit c / V in NCHW, and unit c in NHWC. */
+template <typename G, typename T, int UNITS>
+static __device__ inline void spread(const depthwise_plane<T> &dy, int32_t p, int32_t q,
+                                     const cuda_real<T> (&weights)[G::K][G::K][G::CHANNELS],
+                                     cuda_real<T> (&sum)[G::ROWS][UNITS][G::V])
+{
+    constexpr int K = G::K, ROWS = G::ROWS, C = G::CHANNELS, COLUMNS = G::LAST ? UNITS : UNITS * G::V;
+    typedef spread_reach<K, COLUMNS> across;
+    typedef spread_reach<K, ROWS> down;
+    constexpr int ODD = across::ODD, LOW = across::LOW, WIDTH = LOW + across::HIGH + 1;
+    bool inside[WIDTH];
+    depthwise_inside<WIDTH>(q - LOW, dy.cols, inside);
+    const T *from = dy.at + ((p - LOW) * dy.row + (q - LOW) * dy.col);
 #pragma unroll
-    for (int t = -REACH; t < ROWS / 2; t++, from += dy.row) {
-        cuda_real<T> line[REACH + 1];
-        depthwise_line<REACH + 1, LAST>(dy, from, at.p + t, inside, line);
+    for (int t = -LOW; t <= down::HIGH; t++, from += dy.row) {
+        const bool exists = p + t >= 0 && p + t < dy.rows;
+        cuda_real<T> line[WIDTH][C];
+#pragma unroll
+        for (int j = 0; j < WIDTH; j++)
+            depthwise_load<C>(from + j * (G::LAST ? dy.col : 1), exists && inside[j], line[j]);
 #pragma unroll
         for (int i = 0; i < K; i++) {
-            const int r = 2 * t + i;
+            const int r = 2 * t - ODD + i;
             if (r < 0 || r >= ROWS) continue;
 #pragma unroll
-            for (int j = 0; j < K; j++) sum[2 * r + j % 2] += weights[i][j] * line[REACH - j / 2];
+            for (int j = 0; j < K; j++)
+#pragma unroll
+                for (int c = 0; c < COLUMNS; c++) {
+                    if ((ODD + c + j) % 2 != 0) continue;
+#pragma unroll
+                    for (int v = 0; v < C; v++)
+                        sum[r][G::LAST ? c : c / G::V][G::LAST ? v : c % G::V] +=
+                            weights[i][j][v] * line[LOW + (ODD + c - j) / 2][v];
+                }
         }
     }
 }
 
 template <typename T, int K>
 static __device__ inline cuda_real<T> gather(const depthwise_shape &s, const depthwise_plane<T> &dy,
-                                             const cuda_real<T> (&weights)[K][K], int32_t h, int32_t v)
+                                             const cuda_real<T> (&weights)[K][K][1], int32_t h, int32_t v)
 {
     cuda_real<T> sum = 0;
 #pragma unroll
@@ -48,59 +72,68 @@ static __device__ inline cuda_real<T> gather(const depthwise_shape &s, const dep
         for (int j = 0; j < K; j++) {
             const int32_t q = v + s.pw - j * s.dw;
             if (q < 0 || q % s.sw != 0 || q / s.sw >= s.ow) continue;
-            sum += weights[i][j] * cuda_load(dy.at[p / s.sh * dy.row + q / s.sw * dy.col]);
+            sum += weights[i][j][0] * cuda_load(dy.at[p / s.sh * dy.row + q / s.sw * dy.col]);
         }
     }
     return sum;
 }
 
-/* How many columns a band has, and how far before the image the first one begins. */
-static constexpr __host__ __device__ int32_t columns_of(int stride) { return stride == 2 ? 2 : 1; }
-static __host__ __device__ inline int32_t before(int stride, int32_t pad) { return stride == 2 ? pad % 2 : 0; }
-
-template <typename T, int K, int S, bool LAST>
-static __device__ inline void add_band(const depthwise_shape &s, const depthwise_plane<T> &dy, const T *w, int32_t k,
-                                       const spread_corner &at, cuda_real<T> (&sum)[depthwise_rows(S) * columns_of(S)])
+template <typename G, typename T, int UNITS>
+static __device__ inline void add_tile(const depthwise_shape &s, const depthwise_plane<T> &dy, int32_t h, int32_t v,
+                                       const cuda_real<T> (&weights)[G::K][G::K][G::CHANNELS],
+                                       cuda_real<T> (&sum)[G::ROWS][UNITS][G::V])
 {
-    cuda_real<T> weights[K][K];
-    depthwise_weights<K>(s, w, k, weights);
-    if constexpr (S == 1) {
-        depthwise_band<K, 1, LAST>(
-            s, dy, at.h + s.ph - (K - 1), at.v + s.pw - (K - 1),
-            [&](int r, int i, int j, cuda_real<T> v) { sum[r] += weights[K - 1 - i][K - 1 - j] * v; });
-    } else if constexpr (S == 2) {
-        spread<K, LAST>(dy, at, weights, sum);
+    constexpr int K = G::K;
+    if constexpr (G::S == 1) {
+        depthwise_band<G>(s, dy, h + s.ph - (K - 1), v + s.pw - (K - 1),
+                          [&](int r, int i, int j, int n, cuda_real<T> value) {
+                              sum[r][0][n] += weights[K - 1 - i][K - 1 - j][G::LAST ? n : 0] * value;
+                          });
+    } else if constexpr (G::S == 2) {
+        spread<G>(dy, spread_from<K>(h, s.ph), spread_from<K>(v, s.pw), weights, sum);
     } else {
 #pragma unroll
-        for (int r = 0; r < depthwise_rows(S); r++) sum[r] += gather<T, K>(s, dy, weights, at.h + r, at.v);
+        for (int r = 0; r < G::ROWS; r++) sum[r][0][0] += gather<T, K>(s, dy, weights, h + r, v);
     }
 }
 
-template <typename T, typename R, int K, int S, bool LAST>
+template <typename T, typename R, typename G>
 static __global__ void __launch_bounds__(DEPTHWISE_THREADS)
     bwd_d_depthwise(depthwise_shape s, const T *__restrict__ dy, const T *__restrict__ w, R *__restrict__ dx,
                     depthwise_grid g, bool add)
 {
-    constexpr int ROWS = depthwise_rows(S), COLUMNS = columns_of(S);
+    constexpr int K = G::K, ROWS = G::ROWS, V = G::V, UNITS = UNITS_OF<G>, COLUMNS = UNITS * (G::LAST ? 1 : V);
+    constexpr bool STAYS = G::LAST && V > 1;
+    const int32_t above = G::S == 2 ? spread_before(K, s.ph) : 0, before = G::S == 2 ? spread_before(K, s.pw) : 0;
+    cuda_real<T> weights[K][K][G::CHANNELS];
+    if (STAYS) {
+        int32_t first = (int32_t)(blockIdx.x * DEPTHWISE_THREADS + threadIdx.x);
+        depthwise_weights<K>(s, w, cuda_split(&first, g.by_channels) * V, weights);
+    }
     for (CUDA_GRID_STRIDE(e, g.count)) {
-        const depthwise_place place = depthwise_place_of<LAST>(g, (int32_t)e);
-        const spread_corner at = {place.band * ROWS - before(S, s.ph), place.q * COLUMNS - before(S, s.pw),
-                                  place.band * (ROWS / 2) + s.ph / 2, place.q + s.pw / 2};
-        cuda_real<T> sum[ROWS * COLUMNS] = {};
-        for (int32_t m = 0; m < s.group_oc; m++) {
-            const int32_t k = place.k * s.group_oc + m;
-            add_band<T, K, S, LAST>(s, depthwise_y(s, dy, place.n, k), w, k, at, sum);
+        const depthwise_place at = depthwise_place_of<G::LAST>(g, (int32_t)e);
+        const int32_t h = at.band * ROWS - above, v = at.q * COLUMNS - before, c = at.k * G::CHANNELS;
+        const int32_t outputs = V > 1 ? 1 : s.group_oc;
+        cuda_real<T> sum[ROWS][UNITS][V] = {};
+        for (int32_t m = 0; m < outputs; m++) {
+            const int32_t k = c * outputs + m;
+            if (!STAYS) depthwise_weights<K>(s, w, k, weights);
+            add_tile<G>(s, depthwise_y(s, dy, at.n, k), h, v, weights, sum);
         }
-        const int32_t out = place.n * s.x.n + place.k * s.x.c + at.h * s.x.h + at.v * s.x.w;
+        R *to = dx + (at.n * s.x.n + c * s.x.c + h * s.x.h + v * s.x.w);
 #pragma unroll
         for (int r = 0; r < ROWS; r++)
 #pragma unroll
-            for (int c = 0; c < COLUMNS; c++) {
-                const int32_t h = at.h + r, v = at.v + c;
-                if (h >= 0 && h < s.ih && v >= 0 && v < s.iw)
-                    cuda_put(dx + out + r * s.x.h + c * s.x.w, sum[r * COLUMNS + c], add);
-            }
+            for (int u = 0; u < UNITS; u++)
+                if (h + r >= 0 && h + r < s.ih && v + u >= 0 && v + u < s.iw)
+                    depthwise_store<V>(to + r * s.x.h + u * s.x.w, sum[r][u], add);
     }
+}
+
+/* With a stride of 2, tiles of several columns of NCHW must begin at the image's first. */
+static depthwise_choice choose(const cnn_conv_desc *d)
+{
+    return depthwise_choose(d, d->sw == 2 ? spread_before((int32_t)d->kw, (int32_t)d->pw) == 0 : d->pw == d->kw / 2);
 }
 
 static cnn_status fit(const cuda_context *context, const cnn_request *r, naive_launch *l, cnn_error *err)
@@ -108,12 +141,16 @@ static cnn_status fit(const cuda_context *context, const cnn_request *r, naive_l
     const cnn_conv_desc *d = &r->problem->u.conv;
     const cnn_status status = depthwise_check(d, err);
     if (status != CNN_OK) return status;
-    const int stride = depthwise_stride(d);
-    const int64_t bands = depthwise_bands(d, d->ih + before(stride, (int32_t)d->ph));
-    const int64_t columns = ceil_div(d->iw + before(stride, (int32_t)d->pw), columns_of(stride));
-    const depthwise_grid g = depthwise_grid_of(d->mb, d->ic, bands, columns);
+    const depthwise_choice of = choose(d);
+    const bool last = d->t.layout == CNN_NHWC, spreads = of.stride == 2;
+    const int64_t units = spreads && (last || of.together == 1) ? 2 : 1;
+    const int64_t rows = d->ih + (spreads ? spread_before((int32_t)d->kh, (int32_t)d->ph) : 0);
+    const int64_t columns = d->iw + (spreads ? spread_before((int32_t)d->kw, (int32_t)d->pw) : 0);
+    const depthwise_grid g =
+        depthwise_grid_of(d->mb, d->ic / (last ? of.together : 1), ceil_div(rows, depthwise_rows(of)),
+                          ceil_div(columns, units * (last ? 1 : of.together)));
     naive_put_args(l, g);
-    naive_put_stride(context, g.count, DEPTHWISE_THREADS, r->knobs[NAIVE_KNOB_DEPTHWISE_BLOCKS], l);
+    depthwise_put_stride(context, r, g, last && of.together > 1, l);
     return CNN_OK;
 }
 
@@ -121,15 +158,11 @@ template <typename T, typename R, bool LAST>
 static cnn_status launch(cuda_context *context, const cnn_plan *plan, const cnn_weighted_args *a, cnn_error *err)
 {
     const cnn_conv_desc *d = &plan->problem.u.conv;
-    const depthwise_shape s = conv_shape_of<int32_t>(d);
-    cnn_status status = CNN_INTERNAL;
-#define CASE(k, stride)                                                                                                \
-    if (d->kh == (k) && depthwise_stride(d) == (stride))                                                               \
-        status = cuda_launch(context, naive_shape(plan), err, bwd_d_depthwise<T, R, k, stride, LAST>, s, a->dy, a->w,  \
-                             a->dx, naive_args<depthwise_grid>(plan), a->beta != 0);
-    DEPTHWISE_CASES(CASE)
-#undef CASE
-    return status;
+    return depthwise_call<T, LAST>(d, choose(d), [&](auto tile) {
+        return cuda_launch(context, naive_shape(plan), err, bwd_d_depthwise<T, R, decltype(tile)>,
+                           conv_shape_of<int32_t>(d), a->dy, a->w, a->dx, naive_args<depthwise_grid>(plan),
+                           a->beta != 0);
+    });
 }
 
 static cnn_status run(cuda_context *context, const cnn_plan *plan, const cnn_weighted_args *a, cnn_error *err)

@@ -3,11 +3,11 @@
  *
  * There is nothing to be reused between channels: a kernel of K x K does 2*K*K operations for each number that it must
  * move, so memory is the limit, as long as a thread spends few instructions on where its numbers are. A thread computes
- * a band: some outputs one below the other. It finds its place by multiplications instead of divisions, asks once which
- * of its columns and rows lie inside, and reads rows that several outputs need once. Lanes lie where memory does: along
- * the columns of NCHW, along the channels of NHWC (LAST).
+ * a tile: ROWS outputs one below the other, of V numbers that lie side by side in memory, V columns of NCHW or V
+ * channels of NHWC (LAST), which it loads and stores together. Rows that several outputs need it reads once. It finds
+ * its place by multiplications instead of divisions, and asks once which of its columns and rows lie inside.
  * Kernels are compiled for sides of 3, 5 and 7, and for strides S of 1 and 2 without dilation; S = 0 is any other
- * stride and dilation, where bands share no rows. */
+ * stride, dilation, and number of outputs a channel or, in NHWC, of channels: there V = 1, and no row is shared. */
 #ifndef IMPL_CUDA_NAIVE_DEPTHWISE_H
 #define IMPL_CUDA_NAIVE_DEPTHWISE_H
 
@@ -15,11 +15,16 @@
 #include "impl_cuda_naive/shape.h"
 
 static constexpr int32_t DEPTHWISE_THREADS = 256;
-/* Of a band. */
-static constexpr __host__ __device__ int32_t depthwise_rows(int stride) { return stride == 0 ? 4 : 8; }
-
 #define DEPTHWISE_CASES(CASE)                                                                                          \
     CASE(3, 1) CASE(3, 2) CASE(3, 0) CASE(5, 1) CASE(5, 2) CASE(5, 0) CASE(7, 1) CASE(7, 2) CASE(7, 0)
+
+template <int SIDE, int STRIDE, bool IN_NHWC, int TOGETHER> struct depthwise_tile {
+    static constexpr int K = SIDE, S = STRIDE, V = TOGETHER;
+    static constexpr bool LAST = IN_NHWC;
+    static constexpr int ROWS = S > 0 && V == 1 ? 8 : 4;
+    static constexpr int COLUMNS = LAST ? 1 : V, CHANNELS = LAST ? V : 1;
+    static constexpr int WIDTH = (COLUMNS - 1) * S + K; /* columns that a row of it reads, where S > 0 */
+};
 
 typedef conv_shape<int32_t> depthwise_shape;
 
@@ -29,7 +34,7 @@ template <typename T> struct depthwise_plane {
     int32_t rows, cols, row, col; /* sizes, strides */
 };
 
-/* mb x channels x bands x columns, in the order in which numbers lie in memory. */
+/* mb x channels x bands x columns of tiles, in the order in which numbers lie in memory. */
 struct depthwise_grid {
     cuda_divisor by_channels, by_bands, by_cols;
     int32_t count;
@@ -61,81 +66,116 @@ static __device__ inline depthwise_plane<T> depthwise_y(const depthwise_shape &s
     return {y + n * s.y.n + k * s.y.c, s.oh, s.ow, s.y.h, s.y.w};
 }
 
-/* WIDTH neighbours of a row, from its own place on, zeros where `inside` says no, or the row is none; NCHW's columns
- * are 1 apart. WHOLE: the row is one, and in NHWC all columns are inside. */
-template <int WIDTH, bool LAST, bool WHOLE = false, typename T>
-static __device__ inline void depthwise_line(const depthwise_plane<T> &p, const T *from, int32_t row,
-                                             const bool (&inside)[WIDTH], cuda_real<T> (&line)[WIDTH])
+/* V numbers side by side, which begin at a multiple of V. */
+template <int V, typename T> struct alignas(V * sizeof(T) < 16 ? V * sizeof(T) : 16) depthwise_pack {
+    T v[V];
+};
+
+/* Zeros where there is nothing. */
+template <int V, typename T>
+static __device__ inline void depthwise_load(const T *from, bool there, cuda_real<T> *values)
 {
-    const bool exists = WHOLE || (row >= 0 && row < p.rows);
+    depthwise_pack<V, T> pack = {};
+    if (there) pack = *reinterpret_cast<const depthwise_pack<V, T> *>(from);
 #pragma unroll
-    for (int j = 0; j < WIDTH; j++)
-        line[j] = exists && ((WHOLE && LAST) || inside[j]) ? cuda_load(from[j * (LAST ? p.col : 1)]) : 0;
+    for (int v = 0; v < V; v++) values[v] = cuda_load(pack.v[v]);
 }
-/* Where a line would begin. */
-template <bool LAST, typename T>
-static __device__ inline const T *depthwise_from(const depthwise_plane<T> &p, int32_t row, int32_t left)
+template <int V, typename R>
+static __device__ inline void depthwise_store(R *to, const cuda_real<R> (&sums)[V], bool add)
 {
-    return p.at + (row * p.row + left * (LAST ? p.col : 1));
+    depthwise_pack<V, R> pack;
+#pragma unroll
+    for (int v = 0; v < V; v++) pack.v[v] = cuda_stored<R>(add ? cuda_load(to[v]) + sums[v] : sums[v]);
+    *reinterpret_cast<depthwise_pack<V, R> *>(to) = pack;
 }
+
 template <int WIDTH> static __device__ inline void depthwise_inside(int32_t left, int32_t cols, bool (&inside)[WIDTH])
 {
 #pragma unroll
     for (int j = 0; j < WIDTH; j++) inside[j] = left + j >= 0 && left + j < cols;
 }
 
-/* Output k's, which lie side by side, in their order or (mode convolution) backwards. */
-template <int K, typename T>
+/* A row of what a tile reads, zeros outside of the image; WHOLE: the row is inside, and in NHWC all columns are. Of
+ * several columns in NCHW the first K/2 lie before a multiple of V, and those of the tile's outputs are inside. */
+template <typename G, bool WHOLE, typename T>
+static __device__ inline void depthwise_line(const depthwise_plane<T> &p, const T *from, int32_t row,
+                                             const bool (&inside)[G::WIDTH],
+                                             cuda_real<T> (&line)[G::WIDTH][G::CHANNELS])
+{
+    constexpr int BEFORE = G::COLUMNS > 1 ? G::K / 2 : G::WIDTH, PACKED = G::COLUMNS > 1 ? G::COLUMNS * G::S : 0;
+    const bool exists = WHOLE || (row >= 0 && row < p.rows);
+#pragma unroll
+    for (int j = 0; j < G::WIDTH; j++) {
+        if (j >= BEFORE && j < BEFORE + PACKED) continue;
+        depthwise_load<G::CHANNELS>(from + j * (G::LAST ? p.col : 1), exists && ((WHOLE && G::LAST) || inside[j]),
+                                    line[j]);
+    }
+#pragma unroll
+    for (int j = 0; j < PACKED; j += G::V) depthwise_load<G::V>(from + BEFORE + j, exists, line[BEFORE + j]);
+}
+
+/* Outputs k.. , whose weights lie side by side, each's in their order or (mode convolution) backwards. */
+template <int K, int CHANNELS, typename T>
 static __device__ inline void depthwise_weights(const depthwise_shape &s, const T *w, int32_t k,
-                                                cuda_real<T> (&weights)[K][K])
+                                                cuda_real<T> (&weights)[K][K][CHANNELS])
 {
     const T *from = w + k * s.w.k;
     const bool backwards = s.w.j < 0;
-    cuda_real<T> taps[K * K];
 #pragma unroll
-    for (int t = 0; t < K * K; t++) taps[t] = cuda_load(from[t]);
+    for (int c = 0; c < CHANNELS; c++) {
+        cuda_real<T> taps[K * K];
 #pragma unroll
-    for (int t = 0; t < K * K; t++) weights[t / K][t % K] = backwards ? taps[K * K - 1 - t] : taps[t];
+        for (int t = 0; t < K * K; t++) taps[t] = cuda_load(from[c * K * K + t]);
+#pragma unroll
+        for (int t = 0; t < K * K; t++) weights[t / K][t % K][c] = backwards ? taps[K * K - 1 - t] : taps[t];
+    }
 }
 
-template <int K, int S, bool LAST, bool WHOLE, typename T, typename F>
+template <typename G, bool WHOLE, typename T, typename F>
 static __device__ inline void depthwise_dense(const depthwise_plane<T> &p, int32_t top, int32_t left,
-                                              const bool (&inside)[K], F each)
+                                              const bool (&inside)[G::WIDTH], F each)
 {
-    constexpr int ROWS = depthwise_rows(S);
-    const T *from = depthwise_from<LAST>(p, top, left);
+    constexpr int K = G::K, S = G::S;
+    const T *from = p.at + (top * p.row + left * (G::LAST ? p.col : 1));
 #pragma unroll
-    for (int t = 0; t < (ROWS - 1) * S + K; t++, from += p.row) {
-        cuda_real<T> line[K];
-        depthwise_line<K, LAST, WHOLE>(p, from, top + t, inside, line);
+    for (int t = 0; t < (G::ROWS - 1) * S + K; t++, from += p.row) {
+        cuda_real<T> line[G::WIDTH][G::CHANNELS];
+        depthwise_line<G, WHOLE>(p, from, top + t, inside, line);
 #pragma unroll
-        for (int r = 0; r < ROWS; r++) {
+        for (int r = 0; r < G::ROWS; r++) {
             if (t < r * S || t >= r * S + K) continue;
 #pragma unroll
-            for (int j = 0; j < K; j++) each(r, t - r * S, j, line[j]);
+            for (int j = 0; j < K; j++)
+#pragma unroll
+                for (int v = 0; v < G::V; v++) {
+                    if constexpr (G::LAST)
+                        each(r, t - r * S, j, v, line[j][v]);
+                    else
+                        each(r, t - r * S, j, v, line[v * S + j][0]);
+                }
         }
     }
 }
 
-/* Gives each(r, i, j, v) what output r of a band reads through tap (i, j): rows of a dense band from top to bottom,
- * each number loaded once. Most bands lie inside the image, so small kernels, of few products, ask that once. */
-template <int K, int S, bool LAST, typename T, typename F>
+/* Gives each(r, i, j, v, value) what output (r, v) of a tile reads through tap (i, j): rows from top to bottom, each
+ * number loaded once. Most tiles lie inside the image, so small kernels, of few products, ask that once. */
+template <typename G, typename T, typename F>
 static __device__ inline void depthwise_band(const depthwise_shape &s, const depthwise_plane<T> &p, int32_t top,
                                              int32_t left, F each)
 {
-    constexpr int ROWS = depthwise_rows(S);
-    if constexpr (S > 0) {
-        bool inside[K];
-        const bool whole =
-            K == 3 && top >= 0 && top + (ROWS - 1) * S + K <= p.rows && (!LAST || (left >= 0 && left + K <= p.cols));
-        depthwise_inside<K>(left, p.cols, inside);
+    constexpr int K = G::K;
+    if constexpr (G::S > 0) {
+        bool inside[G::WIDTH];
+        const bool whole = K == 3 && top >= 0 && top + (G::ROWS - 1) * G::S + K <= p.rows &&
+                           (!G::LAST || (left >= 0 && left + K <= p.cols));
+        depthwise_inside<G::WIDTH>(left, p.cols, inside);
         if (whole)
-            depthwise_dense<K, S, LAST, K == 3>(p, top, left, inside, each);
+            depthwise_dense<G, K == 3>(p, top, left, inside, each);
         else
-            depthwise_dense<K, S, LAST, false>(p, top, left, inside, each);
+            depthwise_dense<G, false>(p, top, left, inside, each);
     } else {
 #pragma unroll
-        for (int r = 0; r < ROWS; r++)
+        for (int r = 0; r < G::ROWS; r++)
 #pragma unroll
             for (int i = 0; i < K; i++) {
                 const int32_t row = top + r * s.sh + i * s.dh;
@@ -143,25 +183,84 @@ static __device__ inline void depthwise_band(const depthwise_shape &s, const dep
                 for (int j = 0; j < K; j++) {
                     const int32_t col = left + j * s.dw;
                     const bool inside = row >= 0 && row < p.rows && col >= 0 && col < p.cols;
-                    each(r, i, j, inside ? cuda_load(p.at[row * p.row + col * p.col]) : 0);
+                    each(r, i, j, 0, inside ? cuda_load(p.at[row * p.row + col * p.col]) : 0);
                 }
             }
     }
 }
 
-/* The S of the kernel: see above. */
-static inline int depthwise_stride(const cnn_conv_desc *d)
+/* On the host: which tile serves a problem. */
+struct depthwise_choice {
+    int stride, together; /* S and V */
+};
+
+/* Of NHWC, by the registers that a thread has for V x K x K weights; f64 takes twice as many. */
+template <typename T> static constexpr int depthwise_channels(int k)
 {
-    return d->sh == d->sw && d->sh <= 2 && d->dh == 0 && d->dw == 0 ? (int)d->sh : 0;
+    return sizeof(T) > 4 || k > 5 ? 1 : k > 3 ? 2 : 4;
 }
-static inline int64_t depthwise_bands(const cnn_conv_desc *d, int64_t rows)
+/* Columns of NCHW that rows of both tensors are whole multiples of: they begin at multiples then, too. */
+static inline int depthwise_columns(const cnn_conv_desc *d, bool aligned)
 {
-    return ceil_div(rows, depthwise_rows(depthwise_stride(d)));
+    if (!aligned || d->t.dtype == CNN_F64) return 1;
+    if (d->iw % 4 == 0 && d->ow % 4 == 0) return 4;
+    return d->iw % 2 == 0 && d->ow % 2 == 0 && d->kw == 3 ? 2 : 1;
 }
+/* `aligned`: with the padding, what a tile of several columns reads lies as depthwise_line() says. */
+static inline depthwise_choice depthwise_choose(const cnn_conv_desc *d, bool aligned)
+{
+    const int stride = d->sh == d->sw && d->sh <= 2 && d->dh == 0 && d->dw == 0 ? (int)d->sh : 0;
+    const int channels =
+        d->t.dtype == CNN_F64 ? depthwise_channels<double>((int)d->kw) : depthwise_channels<float>((int)d->kw);
+    if (d->t.layout == CNN_NCHW) return {stride, stride > 0 && d->oc == d->ic ? depthwise_columns(d, aligned) : 1};
+    if (channels > 1 && (d->oc != d->ic || d->ic % channels != 0)) return {0, 1};
+    return {stride, stride > 0 ? channels : 1};
+}
+static inline int depthwise_rows(const depthwise_choice &of) { return of.stride > 0 && of.together == 1 ? 8 : 4; }
+
+/* call(depthwise_tile<...>()) for the tile that was chosen; CNN_INTERNAL if there is none. */
+template <typename T, bool LAST, int K, int S, typename F> static inline cnn_status depthwise_with(int together, F call)
+{
+    if constexpr (S == 0) {
+        return call(depthwise_tile<K, 0, LAST, 1>());
+    } else if constexpr (LAST) {
+        return call(depthwise_tile<K, S, true, depthwise_channels<T>(K)>());
+    } else {
+        if constexpr (sizeof(T) <= 4)
+            if (together == 4) return call(depthwise_tile<K, S, false, 4>());
+        if constexpr (sizeof(T) <= 4 && K == 3)
+            if (together == 2) return call(depthwise_tile<K, S, false, 2>());
+        return call(depthwise_tile<K, S, false, 1>());
+    }
+}
+template <typename T, bool LAST, typename F>
+static inline cnn_status depthwise_call(const cnn_conv_desc *d, const depthwise_choice &of, F call)
+{
+#define CASE(k, s)                                                                                                     \
+    if (d->kh == (k) && of.stride == (s)) return depthwise_with<T, LAST, k, s>(of.together, call);
+    DEPTHWISE_CASES(CASE)
+#undef CASE
+    return CNN_INTERNAL;
+}
+
 static inline depthwise_grid depthwise_grid_of(int64_t mb, int64_t channels, int64_t bands, int64_t cols)
 {
     return {cuda_divide_by(channels), cuda_divide_by(bands), cuda_divide_by(cols),
             (int32_t)(mb * channels * bands * cols)};
+}
+/* A grid-stride loop over tiles. `stays`: a thread's next tile is of the same channels, so it reads its weights once.
+ */
+static inline void depthwise_put_stride(const cuda_context *context, const cnn_request *r, const depthwise_grid &g,
+                                        bool stays, naive_launch *l)
+{
+    naive_put_stride(context, g.count, DEPTHWISE_THREADS, r->knobs[NAIVE_KNOB_DEPTHWISE_BLOCKS], l);
+    if (!stays) return;
+    int64_t a = g.by_channels.d, b = DEPTHWISE_THREADS; /* their greatest common divisor */
+    while (b > 0) {
+        const int64_t rest = a % b;
+        a = b, b = rest;
+    }
+    l->grid[0] = ceil_div(l->grid[0], g.by_channels.d / a) * (g.by_channels.d / a);
 }
 
 static inline cnn_status depthwise_check(const cnn_conv_desc *d, cnn_error *err)

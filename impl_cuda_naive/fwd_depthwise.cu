@@ -1,43 +1,66 @@
-/* fwd_depthwise.cu: forward convolution of groups of one input channel: a thread a band (depthwise.h). */
+/* fwd_depthwise.cu: forward convolution of groups of one input channel: a thread a tile (depthwise.h). */
 #include "harness/cuda/epilogue.h"
 #include "impl_cuda_naive/depthwise.h"
 
-template <typename T, typename R, int K, int S, bool LAST>
+template <typename T, typename R, typename G>
 static __global__ void __launch_bounds__(DEPTHWISE_THREADS)
     fwd_depthwise(depthwise_shape s, const T *__restrict__ x, const T *__restrict__ w, const R *__restrict__ b, R *y,
                   depthwise_grid g, cuda_line_epilogue<R> epilogue)
 {
-    constexpr int ROWS = depthwise_rows(S);
+    constexpr int K = G::K, ROWS = G::ROWS, V = G::V;
+    constexpr bool STAYS = G::LAST && V > 1;
     const bool plain = epilogue.from == NULL && epilogue.f.kind == CNN_ACT_IDENTITY;
+    cuda_real<T> weights[K][K][G::CHANNELS];
+    if (STAYS) {
+        int32_t first = (int32_t)(blockIdx.x * DEPTHWISE_THREADS + threadIdx.x);
+        depthwise_weights<K>(s, w, cuda_split(&first, g.by_channels) * V, weights);
+    }
     for (CUDA_GRID_STRIDE(e, g.count)) {
-        const depthwise_place at = depthwise_place_of<LAST>(g, (int32_t)e);
-        const int32_t first = at.band * ROWS, channel = s.group_oc == 1 ? at.k : at.k / s.group_oc;
-        cuda_real<T> weights[K][K], sum[ROWS] = {};
-        depthwise_weights<K>(s, w, at.k, weights);
-        depthwise_band<K, S, LAST>(s, depthwise_x(s, x, at.n, channel), first * s.sh - s.ph, at.q * s.sw - s.pw,
-                                   [&](int r, int i, int j, cuda_real<T> v) { sum[r] += weights[i][j] * v; });
-        const cuda_real<T> bias = b != NULL ? cuda_load(b[at.k]) : 0;
-        const int32_t left = s.oh - first, out = at.n * s.y.n + at.k * s.y.c + first * s.y.h + at.q * s.y.w;
-        if (plain) {
+        const depthwise_place at = depthwise_place_of<G::LAST>(g, (int32_t)e);
+        const int32_t first = at.band * ROWS, q = at.q * G::COLUMNS, k = at.k * G::CHANNELS;
+        const int32_t channel = s.group_oc == 1 ? k : k / s.group_oc;
+        cuda_real<T> sum[ROWS][V] = {};
+        if (!STAYS) depthwise_weights<K>(s, w, k, weights);
+        depthwise_band<G>(s, depthwise_x(s, x, at.n, channel), first * s.sh - s.ph, q * s.sw - s.pw,
+                          [&](int r, int i, int j, int v, cuda_real<T> value) {
+                              sum[r][v] += weights[i][j][G::LAST ? v : 0] * value;
+                          });
 #pragma unroll
-            for (int r = 0; r < ROWS; r++)
-                if (r < left) y[out + r * s.y.h] = cuda_stored<R>(sum[r] + bias);
-        } else {
-            for (int r = 0; r < ROWS; r++)
-                if (r < left) epilogue.put(y, out + r * s.y.h, sum[r] + bias);
+        for (int v = 0; v < V; v++) {
+            const cuda_real<T> bias = b != NULL ? cuda_load(b[G::LAST ? k + v : k]) : 0;
+#pragma unroll
+            for (int r = 0; r < ROWS; r++) sum[r][v] += bias;
+        }
+        const int32_t rows = s.oh - first;
+        R *to = y + (at.n * s.y.n + k * s.y.c + first * s.y.h + q * s.y.w);
+#pragma unroll
+        for (int r = 0; r < ROWS; r++) {
+            if (r >= rows) break;
+            if (plain) {
+                depthwise_store<V>(to + r * s.y.h, sum[r], false);
+            } else {
+#pragma unroll
+                for (int v = 0; v < V; v++) epilogue.put(y, to - y + r * s.y.h + v, sum[r][v]);
+            }
         }
     }
 }
+
+static depthwise_choice choose(const cnn_conv_desc *d) { return depthwise_choose(d, d->pw == d->kw / 2); }
 
 static cnn_status fit(const cuda_context *context, const cnn_request *r, naive_launch *l, cnn_error *err)
 {
     const cnn_conv_desc *d = &r->problem->u.conv;
     const cnn_status status = depthwise_check(d, err);
     if (status != CNN_OK) return status;
-    const depthwise_grid g = depthwise_grid_of(d->mb, d->oc, depthwise_bands(d, d->oh), d->ow);
+    const depthwise_choice of = choose(d);
+    const bool last = d->t.layout == CNN_NHWC;
+    const int64_t bands = ceil_div(d->oh, depthwise_rows(of));
+    const depthwise_grid g = last ? depthwise_grid_of(d->mb, d->oc / of.together, bands, d->ow)
+                                  : depthwise_grid_of(d->mb, d->oc, bands, d->ow / of.together);
     l->lines = true;
     naive_put_args(l, g);
-    naive_put_stride(context, g.count, DEPTHWISE_THREADS, r->knobs[NAIVE_KNOB_DEPTHWISE_BLOCKS], l);
+    depthwise_put_stride(context, r, g, last && of.together > 1, l);
     return CNN_OK;
 }
 
@@ -45,15 +68,11 @@ template <typename T, typename R, bool LAST>
 static cnn_status launch(cuda_context *context, const cnn_plan *plan, const cnn_weighted_args *a, cnn_error *err)
 {
     const cnn_conv_desc *d = &plan->problem.u.conv;
-    const depthwise_shape s = conv_shape_of<int32_t>(d);
-    cnn_status status = CNN_INTERNAL;
-#define CASE(k, stride)                                                                                                \
-    if (d->kh == (k) && depthwise_stride(d) == (stride))                                                               \
-        status = cuda_launch(context, naive_shape(plan), err, fwd_depthwise<T, R, k, stride, LAST>, s, a->x, a->w,     \
-                             a->b, a->y, naive_args<depthwise_grid>(plan), cuda_line_epilogue_of<R>(plan, a));
-    DEPTHWISE_CASES(CASE)
-#undef CASE
-    return status;
+    return depthwise_call<T, LAST>(d, choose(d), [&](auto tile) {
+        return cuda_launch(context, naive_shape(plan), err, fwd_depthwise<T, R, decltype(tile)>,
+                           conv_shape_of<int32_t>(d), a->x, a->w, a->b, a->y, naive_args<depthwise_grid>(plan),
+                           cuda_line_epilogue_of<R>(plan, a));
+    });
 }
 
 static cnn_status run(cuda_context *context, const cnn_plan *plan, const cnn_weighted_args *a, cnn_error *err)

@@ -3,10 +3,11 @@
  * What changed against version 4: where all products take less time than the launch, what counts is how often a thread
  * waits: for memory, at a barrier, for a quotient. A thread computes 4 written channels of one pixel. It finds the
  * places of a batch of taps (all 9 of a 3x3 kernel) once, then asks for 4 read channels of all of them together, before
- * it multiplies: 36 numbers, of which the compiler's listing has 33 loads in a row. The weights are in shared memory
- * with 4 written channels side by side, staged once where they fit. An image is the grid's z, so the pixel's row is the
- * only quotient. Expected bottleneck: the launch, then one wait for memory, of x and the weights. Where there are many
- * channels a tile of version 4 takes fewer loads a product. */
+ * it multiplies: 36 numbers, of which the compiler's listing has 33 loads in a row. Up to 4 threads share a pixel with
+ * more read channels than these, and add up through shared memory. The weights are in shared memory with 4 written
+ * channels side by side, staged once where they fit. An image is the grid's z, so the pixel's row is the only quotient.
+ * Expected bottleneck: the launch, then one wait for memory, of x and the weights. Where there are many channels a tile
+ * of version 4 takes fewer loads a product. */
 #include "harness/cuda/epilogue.h"
 #include "impl_cuda_naive/small.h"
 
@@ -75,18 +76,18 @@ static __device__ inline void small_places(const small_problem &p, int32_t a, in
     }
 }
 
-/* sums += staged weights * what `in` holds under them. SIDE: of a kernel whose taps are all staged, and without a
- * stride to divide by; 0: any. */
+/* sums += staged weights * what `in` holds under them, of every `slices`th batch of read channels from the `slice`th
+ * on. SIDE: of a kernel whose taps are all staged, and without a stride to divide by; 0: any. */
 template <typename T, int SIDE>
 static __device__ inline void small_add(const small_problem &p, const T *in, int32_t a, int32_t b, int32_t ks,
-                                        int32_t t0, int32_t ts, const small_quad<cuda_real<T>> *staged,
+                                        int32_t t0, int32_t ts, int32_t slice, const small_quad<cuda_real<T>> *staged,
                                         cuda_real<T> (&sums)[SMALL_WRITTEN])
 {
     constexpr int BATCH = SIDE > 0 ? SIDE * SIDE : 8;
     for (int32_t first = 0; first < ts; first += BATCH) {
         int32_t at[BATCH];
         small_places<SIDE, BATCH>(p, a, b, t0 + first, t0 + ts, at);
-        for (int32_t k = 0; k < ks; k += SMALL_READ) {
+        for (int32_t k = slice * SMALL_READ; k < ks; k += p.slices * SMALL_READ) {
             cuda_real<T> values[SMALL_READ][BATCH];
 #pragma unroll
             for (int u = 0; u < SMALL_READ; u++)
@@ -108,13 +109,30 @@ static __device__ inline void small_add(const small_problem &p, const T *in, int
     }
 }
 
+/* To the sums of slice 0 those of the others, in their order. */
+template <typename U>
+static __device__ inline void small_add_slices(const small_problem &p, int32_t slice, U (&sums)[SMALL_WRITTEN],
+                                               small_quad<U> *shares)
+{
+    const int32_t thread = (int32_t)threadIdx.x, width = SMALL_THREADS / p.slices;
+#pragma unroll
+    for (int r = 0; r < SMALL_WRITTEN; r++) shares[thread].v[r] = sums[r];
+    __syncthreads();
+    if (slice > 0) return;
+    for (int32_t other = 1; other < p.slices; other++)
+#pragma unroll
+        for (int r = 0; r < SMALL_WRITTEN; r++) sums[r] += shares[other * width + thread].v[r];
+}
+
 template <typename T, typename R, int SIDE>
 static __global__ void __launch_bounds__(SMALL_THREADS)
     small_kernel(small_problem p, const T *__restrict__ in, const T *__restrict__ w, const R *__restrict__ bias, R *out,
                  cuda_line_epilogue<R> epilogue)
 {
     CUDA_SHARED(small_quad<cuda_real<T>>, staged, [SMALL_STAGED]);
-    const int32_t mine = (int32_t)(blockIdx.x * SMALL_THREADS + threadIdx.x), e = min(mine, p.pixels - 1);
+    CUDA_SHARED(small_quad<cuda_real<T>>, shares, [SMALL_THREADS]);
+    const int32_t thread = (int32_t)threadIdx.x, width = SMALL_THREADS / p.slices, slice = thread / width;
+    const int32_t mine = (int32_t)blockIdx.x * width + thread % width, e = min(mine, p.pixels - 1);
     const int32_t a = e / p.width, b = e - a * p.width;
     const int32_t group = (int32_t)blockIdx.y / p.quads, m0 = ((int32_t)blockIdx.y - group * p.quads) * SMALL_WRITTEN;
     const int32_t taps = SIDE > 0 ? SIDE * SIDE : p.kh * p.kw;
@@ -127,9 +145,10 @@ static __global__ void __launch_bounds__(SMALL_THREADS)
             if (k0 + t0 > 0) __syncthreads(); /* what was staged before is read */
             small_stage<T, SIDE>(p, w, m0, k0, ks, t0, ts, staged);
             __syncthreads();
-            small_add<T, SIDE>(p, in + k0 * p.in.c, a, b, ks, t0, ts, staged, sums);
+            small_add<T, SIDE>(p, in + k0 * p.in.c, a, b, ks, t0, ts, slice, staged, sums);
         }
-    if (mine >= p.pixels) return;
+    if (p.slices > 1) small_add_slices(p, slice, sums, shares);
+    if (mine >= p.pixels || slice > 0) return;
     const int64_t at = (int64_t)blockIdx.z * p.out.n + a * p.out.h + b * p.out.w;
 #pragma unroll
     for (int r = 0; r < SMALL_WRITTEN; r++) {
@@ -137,6 +156,16 @@ static __global__ void __launch_bounds__(SMALL_THREADS)
         const int32_t channel = group * p.m + m0 + r;
         epilogue.put(out, at + channel * p.out.c, sums[r] + (bias != NULL ? cuda_load(bias[channel]) : 0));
     }
+}
+
+/* More, while each has read channels of its own and the device is not full. */
+static int32_t slices_of(const small_problem &p, int64_t groups_of_pixels, int64_t multiprocessors)
+{
+    int32_t slices = 1;
+    while (slices < 4 && slices * SMALL_READ < p.stage_k &&
+           groups_of_pixels * ceil_div(p.pixels, SMALL_THREADS / slices) < 4 * multiprocessors)
+        slices *= 2;
+    return slices;
 }
 
 static small_problem problem_of(const cnn_conv_desc *d, cnn_dir dir)
@@ -162,14 +191,15 @@ static small_problem problem_of(const cnn_conv_desc *d, cnn_dir dir)
     return p;
 }
 
-cnn_status small_fit(const cuda_context *, const cnn_request *r, naive_launch *l, cnn_error *err)
+cnn_status small_fit(const cuda_context *context, const cnn_request *r, naive_launch *l, cnn_error *err)
 {
     const cnn_conv_desc *d = &r->problem->u.conv;
     const cnn_status status = conv_check_32(l->kernel, "v2", d, err);
     if (status != CNN_OK) return status;
-    const small_problem p = problem_of(d, r->dir);
+    small_problem p = problem_of(d, r->dir);
+    p.slices = slices_of(p, d->mb * d->g * p.quads, context->properties.multiProcessorCount);
     l->lines = true;
-    l->grid[0] = ceil_div(p.pixels, SMALL_THREADS);
+    l->grid[0] = ceil_div(p.pixels, SMALL_THREADS / p.slices);
     l->grid[1] = d->g * p.quads;
     l->grid[2] = d->mb;
     l->block[0] = SMALL_THREADS;

@@ -23,6 +23,7 @@ struct small_problem {
     weight_strides<int32_t> w;
     int32_t w_m, w_k, w_group;   /* strides of w along the channels written, those read, and the groups */
     int32_t stage_k, stage_taps; /* what is in shared memory at once: so many read channels of so many taps */
+    int32_t slices;              /* threads of a block that share a pixel, each with some of the read channels */
 };
 
 /* Of a naive_kernel; FWD or BWD_D, as the request says. */
