@@ -98,26 +98,22 @@ static __device__ inline void add_tile(const depthwise_shape &s, const depthwise
 }
 
 template <typename T, typename R, typename G>
-static __global__ void __launch_bounds__(DEPTHWISE_THREADS)
+static __global__ void __launch_bounds__(DEPTHWISE_THREADS, sizeof(T) < 8 ? G::RESIDENT : 1)
     bwd_d_depthwise(depthwise_shape s, const T *__restrict__ dy, const T *__restrict__ w, R *__restrict__ dx,
                     depthwise_grid g, bool add)
 {
     constexpr int K = G::K, ROWS = G::ROWS, V = G::V, UNITS = UNITS_OF<G>, COLUMNS = UNITS * (G::LAST ? 1 : V);
-    constexpr bool STAYS = G::LAST && V > 1;
     const int32_t above = G::S == 2 ? spread_before(K, s.ph) : 0, before = G::S == 2 ? spread_before(K, s.pw) : 0;
     cuda_real<T> weights[K][K][G::CHANNELS];
-    if (STAYS) {
-        int32_t first = (int32_t)(blockIdx.x * DEPTHWISE_THREADS + threadIdx.x);
-        depthwise_weights<K>(s, w, cuda_split(&first, g.by_channels) * V, weights);
-    }
+    if constexpr (G::STAYS) depthwise_weights_of_block<G>(s, w, g.by_channels, weights);
     for (CUDA_GRID_STRIDE(e, g.count)) {
         const depthwise_place at = depthwise_place_of<G::LAST>(g, (int32_t)e);
         const int32_t h = at.band * ROWS - above, v = at.q * COLUMNS - before, c = at.k * G::CHANNELS;
-        const int32_t outputs = V > 1 ? 1 : s.group_oc;
+        const int32_t outputs = V > 1 || G::STAYS ? 1 : s.group_oc;
         cuda_real<T> sum[ROWS][UNITS][V] = {};
         for (int32_t m = 0; m < outputs; m++) {
             const int32_t k = c * outputs + m;
-            if (!STAYS) depthwise_weights<K>(s, w, k, weights);
+            if constexpr (!G::STAYS) depthwise_weights<G>(s, w, k, weights);
             add_tile<G>(s, depthwise_y(s, dy, at.n, k), h, v, weights, sum);
         }
         R *to = dx + (at.n * s.x.n + c * s.x.c + h * s.x.h + v * s.x.w);
@@ -133,7 +129,8 @@ static __global__ void __launch_bounds__(DEPTHWISE_THREADS)
 /* With a stride of 2, tiles of several columns of NCHW must begin at the image's first. */
 static depthwise_choice choose(const cnn_conv_desc *d)
 {
-    return depthwise_choose(d, d->sw == 2 ? spread_before((int32_t)d->kw, (int32_t)d->pw) == 0 : d->pw == d->kw / 2);
+    return depthwise_choose(d, true,
+                            d->sw == 2 ? spread_before((int32_t)d->kw, (int32_t)d->pw) == 0 : d->pw == d->kw / 2);
 }
 
 static cnn_status fit(const cuda_context *context, const cnn_request *r, naive_launch *l, cnn_error *err)
@@ -147,10 +144,10 @@ static cnn_status fit(const cuda_context *context, const cnn_request *r, naive_l
     const int64_t rows = d->ih + (spreads ? spread_before((int32_t)d->kh, (int32_t)d->ph) : 0);
     const int64_t columns = d->iw + (spreads ? spread_before((int32_t)d->kw, (int32_t)d->pw) : 0);
     const depthwise_grid g =
-        depthwise_grid_of(d->mb, d->ic / (last ? of.together : 1), ceil_div(rows, depthwise_rows(of)),
+        depthwise_grid_of(d->mb, d->ic / (last ? of.together : 1), ceil_div(rows, depthwise_rows(d, of)),
                           ceil_div(columns, units * (last ? 1 : of.together)));
     naive_put_args(l, g);
-    depthwise_put_stride(context, r, g, last && of.together > 1, l);
+    depthwise_put_stride(context, r, g, last && of.stride > 0, l);
     return CNN_OK;
 }
 
@@ -158,7 +155,7 @@ template <typename T, typename R, bool LAST>
 static cnn_status launch(cuda_context *context, const cnn_plan *plan, const cnn_weighted_args *a, cnn_error *err)
 {
     const cnn_conv_desc *d = &plan->problem.u.conv;
-    return depthwise_call<T, LAST>(d, choose(d), [&](auto tile) {
+    return depthwise_call<T, LAST, true>(d, choose(d), [&](auto tile) {
         return cuda_launch(context, naive_shape(plan), err, bwd_d_depthwise<T, R, decltype(tile)>,
                            conv_shape_of<int32_t>(d), a->dy, a->w, a->dx, naive_args<depthwise_grid>(plan),
                            a->beta != 0);

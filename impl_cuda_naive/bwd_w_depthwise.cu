@@ -15,6 +15,10 @@ struct depthwise_parts {
     int64_t items; /* tiles of a channel of all images */
 };
 
+/* Blocks a multiprocessor, by the sums that a thread keeps in registers. */
+static constexpr int resident_with(int sums) { return sums <= 26 ? 4 : 2; }
+template <typename G> static constexpr int resident = resident_with((G::K * G::K + 1) * G::CHANNELS);
+
 /* One tile of dy, and what its taps read. */
 template <typename G, typename T>
 static __device__ inline void add_item(const depthwise_shape &s, const depthwise_parts &parts, const T *x, const T *dy,
@@ -70,7 +74,7 @@ static __device__ inline void leave_sums(U (&sums)[COUNT][C], int32_t lanes, int
 }
 
 template <typename T, typename G>
-static __global__ void __launch_bounds__(DEPTHWISE_THREADS)
+static __global__ void __launch_bounds__(DEPTHWISE_THREADS, sizeof(T) < 8 ? resident<G> : 1)
     bwd_w_depthwise(depthwise_shape s, const T *__restrict__ x, const T *__restrict__ dy,
                     cuda_real<T> *__restrict__ parts, depthwise_parts p)
 {
@@ -110,21 +114,23 @@ static __global__ void __launch_bounds__(ADD_WIDTH *ADD_LINES)
     cuda_put(to, sum, add);
 }
 
-static depthwise_choice choose(const cnn_conv_desc *d) { return depthwise_choose(d, d->pw == d->kw / 2); }
+static depthwise_choice choose(const cnn_conv_desc *d) { return depthwise_choose(d, false, d->pw == d->kw / 2); }
 
 /* Blocks along the channels, and into how many parts their tiles are cut. */
 static depthwise_parts parts_of(const cuda_context *context, const cnn_conv_desc *d, int64_t *blocks)
 {
-    const int64_t full = 4, least = 2; /* blocks a multiprocessor; tiles a thread of a part */
+    const int64_t least = 2; /* tiles a thread of a part */
     const depthwise_choice of = choose(d);
     const bool last = d->t.layout == CNN_NHWC;
-    const int64_t bands = ceil_div(d->oh, depthwise_rows(of)), packs = d->oc / (last ? of.together : 1),
+    const int64_t full =
+        context->properties.multiProcessorCount * resident_with((int)(d->kh * d->kw + 1) * (last ? of.together : 1));
+    const int64_t bands = ceil_div(d->oh, depthwise_rows(d, of)), packs = d->oc / (last ? of.together : 1),
                   columns = d->ow / (last ? 1 : of.together);
     depthwise_parts p = {cuda_divide_by(bands), cuda_divide_by(columns), 1, 1, d->mb * bands * columns};
     while (last && p.lanes < LANES && p.lanes < packs) p.lanes *= 2;
     *blocks = ceil_div(packs, p.lanes);
     const int64_t most = smaller(ceil_div(p.items, DEPTHWISE_THREADS / p.lanes * least), 1024);
-    p.splits = (int32_t)smaller(ceil_div(context->properties.multiProcessorCount * full, *blocks), most);
+    p.splits = (int32_t)smaller(full > *blocks ? full / *blocks : 1, most);
     return p;
 }
 
@@ -148,7 +154,7 @@ static cnn_status launch(cuda_context *context, const cnn_plan *plan, const cnn_
     const depthwise_shape s = conv_shape_of<int32_t>(d);
     const depthwise_parts p = naive_args<depthwise_parts>(plan);
     cuda_real<T> *parts = static_cast<cuda_real<T> *>(a->workspace);
-    const cnn_status status = depthwise_call<T, LAST>(d, choose(d), [&](auto tile) {
+    const cnn_status status = depthwise_call<T, LAST, false>(d, choose(d), [&](auto tile) {
         return cuda_launch(context, naive_shape(plan), err, bwd_w_depthwise<T, decltype(tile)>, s, a->x, a->dy, parts,
                            p);
     });

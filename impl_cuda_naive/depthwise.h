@@ -21,9 +21,12 @@ static constexpr int32_t DEPTHWISE_THREADS = 256;
 template <int SIDE, int STRIDE, bool IN_NHWC, int TOGETHER> struct depthwise_tile {
     static constexpr int K = SIDE, S = STRIDE, V = TOGETHER;
     static constexpr bool LAST = IN_NHWC;
-    static constexpr int ROWS = S > 0 && V == 1 ? 8 : 4;
+    static constexpr int ROWS = S > 0 && V < 4 && !LAST ? 8 : 4;
     static constexpr int COLUMNS = LAST ? 1 : V, CHANNELS = LAST ? V : 1;
     static constexpr int WIDTH = (COLUMNS - 1) * S + K; /* columns that a row of it reads, where S > 0 */
+    static constexpr bool STAYS = LAST && S > 0;        /* a thread's next tile is of the same channels */
+    /* Blocks a multiprocessor that there are registers for, unless f64's. */
+    static constexpr int RESIDENT = STAYS || K == 7 ? 2 : K == 5 ? 3 : 4;
 };
 
 typedef conv_shape<int32_t> depthwise_shape;
@@ -111,23 +114,56 @@ static __device__ inline void depthwise_line(const depthwise_plane<T> &p, const 
                                     line[j]);
     }
 #pragma unroll
-    for (int j = 0; j < PACKED; j += G::V) depthwise_load<G::V>(from + BEFORE + j, exists, line[BEFORE + j]);
+    for (int j = 0; j < PACKED; j += 4)
+        depthwise_load<PACKED % 4 == 0 ? 4 : 2>(from + BEFORE + j, exists, line[BEFORE + j]);
 }
 
-/* Outputs k.. , whose weights lie side by side, each's in their order or (mode convolution) backwards. */
-template <int K, int CHANNELS, typename T>
-static __device__ inline void depthwise_weights(const depthwise_shape &s, const T *w, int32_t k,
-                                                cuda_real<T> (&weights)[K][K][CHANNELS])
+/* Of a tile's channels, as they lie in memory, in their order or (mode convolution) backwards. */
+template <typename G, typename T>
+static __device__ inline void depthwise_take(const depthwise_shape &s, const T *from,
+                                             cuda_real<T> (&weights)[G::K][G::K][G::CHANNELS])
 {
-    const T *from = w + k * s.w.k;
+    constexpr int K = G::K, C = G::CHANNELS;
     const bool backwards = s.w.j < 0;
+    cuda_real<T> all[C * K * K];
 #pragma unroll
-    for (int c = 0; c < CHANNELS; c++) {
-        cuda_real<T> taps[K * K];
+    for (int t = 0; t < C * K * K; t += C) depthwise_load<C>(from + t, true, &all[t]);
 #pragma unroll
-        for (int t = 0; t < K * K; t++) taps[t] = cuda_load(from[c * K * K + t]);
+    for (int c = 0; c < C; c++)
 #pragma unroll
-        for (int t = 0; t < K * K; t++) weights[t / K][t % K][c] = backwards ? taps[K * K - 1 - t] : taps[t];
+        for (int t = 0; t < K * K; t++) weights[t / K][t % K][c] = all[c * K * K + (backwards ? K * K - 1 - t : t)];
+}
+template <typename G, typename T>
+static __device__ inline void depthwise_weights(const depthwise_shape &s, const T *w, int32_t k,
+                                                cuda_real<T> (&weights)[G::K][G::K][G::CHANNELS])
+{
+    depthwise_take<G>(s, w + k * s.w.k, weights);
+}
+
+/* The same where a thread stays with its channels: a block's lie side by side, so that it reads them in one piece into
+ * shared memory, some at a time. All of its threads must come. */
+template <typename G, typename T>
+static __device__ inline void depthwise_weights_of_block(const depthwise_shape &s, const T *w,
+                                                         const cuda_divisor &packs,
+                                                         cuda_real<T> (&weights)[G::K][G::K][G::CHANNELS])
+{
+    constexpr int SIZE = G::CHANNELS * G::K * G::K, SLOTS = sizeof(T) < 8 ? 128 : 64;
+    CUDA_SHARED(T, staged, [SLOTS * SIZE]);
+    const bool all = packs.d <= DEPTHWISE_THREADS;
+    int32_t mine = (int32_t)threadIdx.x, first = (int32_t)(blockIdx.x * DEPTHWISE_THREADS);
+    if (all) mine += first, first = 0; /* or as many as there are threads, which go round at the last channel */
+    if (all) mine = cuda_split(&mine, packs);
+    first = cuda_split(&first, packs);
+    for (int32_t from = 0; from < min(packs.d, DEPTHWISE_THREADS); from += SLOTS) {
+        const int32_t count = min(SLOTS, min(packs.d, DEPTHWISE_THREADS) - from) * SIZE;
+        __syncthreads();
+        for (int32_t i = (int32_t)threadIdx.x; i < count; i += DEPTHWISE_THREADS) {
+            int32_t pack = first + from + i / SIZE;
+            if (pack >= packs.d) pack -= packs.d;
+            staged[i] = w[pack * SIZE + i % SIZE];
+        }
+        __syncthreads();
+        if (mine >= from && mine < from + SLOTS) depthwise_take<G>(s, &staged[(mine - from) * SIZE], weights);
     }
 }
 
@@ -199,45 +235,52 @@ template <typename T> static constexpr int depthwise_channels(int k)
 {
     return sizeof(T) > 4 || k > 5 ? 1 : k > 3 ? 2 : 4;
 }
-/* Columns of NCHW that rows of both tensors are whole multiples of: they begin at multiples then, too. */
-static inline int depthwise_columns(const cnn_conv_desc *d, bool aligned)
+/* Of NCHW with a stride of 2, so that a thread loads packs of 4 numbers of x, or stores them, in BWD_D. */
+static constexpr __host__ __device__ int depthwise_halves(bool bwd_d) { return bwd_d ? 4 : 2; }
+/* Where `aligned`, packs of the rows of x, whole ones, begin at multiples of them. */
+static inline int depthwise_columns(const cnn_conv_desc *d, bool bwd_d, bool aligned)
 {
-    if (!aligned || d->t.dtype == CNN_F64) return 1;
-    if (d->iw % 4 == 0 && d->ow % 4 == 0) return 4;
-    return d->iw % 2 == 0 && d->ow % 2 == 0 && d->kw == 3 ? 2 : 1;
+    if (!aligned || d->oc != d->ic || d->t.dtype == CNN_F64) return 1;
+    if (d->iw % 4 == 0) return d->sw == 2 ? depthwise_halves(bwd_d) : 4;
+    return d->iw % 2 == 0 && d->sw == 1 && d->kw == 3 ? 2 : 1;
 }
-/* `aligned`: with the padding, what a tile of several columns reads lies as depthwise_line() says. */
-static inline depthwise_choice depthwise_choose(const cnn_conv_desc *d, bool aligned)
+/* `aligned`: with the padding, a tile of several columns lies as depthwise_line() says, or as dx's packs do. */
+static inline depthwise_choice depthwise_choose(const cnn_conv_desc *d, bool bwd_d, bool aligned)
 {
     const int stride = d->sh == d->sw && d->sh <= 2 && d->dh == 0 && d->dw == 0 ? (int)d->sh : 0;
     const int channels =
         d->t.dtype == CNN_F64 ? depthwise_channels<double>((int)d->kw) : depthwise_channels<float>((int)d->kw);
-    if (d->t.layout == CNN_NCHW) return {stride, stride > 0 && d->oc == d->ic ? depthwise_columns(d, aligned) : 1};
-    if (channels > 1 && (d->oc != d->ic || d->ic % channels != 0)) return {0, 1};
+    if (d->t.layout == CNN_NCHW) return {stride, stride > 0 ? depthwise_columns(d, bwd_d, aligned) : 1};
+    if (d->oc != d->ic || d->ic % channels != 0) return {0, 1};
     return {stride, stride > 0 ? channels : 1};
 }
-static inline int depthwise_rows(const depthwise_choice &of) { return of.stride > 0 && of.together == 1 ? 8 : 4; }
+static inline int depthwise_rows(const cnn_conv_desc *d, const depthwise_choice &of)
+{
+    return of.stride > 0 && of.together < 4 && d->t.layout == CNN_NCHW ? 8 : 4;
+}
 
 /* call(depthwise_tile<...>()) for the tile that was chosen; CNN_INTERNAL if there is none. */
-template <typename T, bool LAST, int K, int S, typename F> static inline cnn_status depthwise_with(int together, F call)
+template <typename T, bool LAST, bool BWD_D, int K, int S, typename F>
+static inline cnn_status depthwise_with(int together, F call)
 {
     if constexpr (S == 0) {
         return call(depthwise_tile<K, 0, LAST, 1>());
     } else if constexpr (LAST) {
         return call(depthwise_tile<K, S, true, depthwise_channels<T>(K)>());
     } else {
-        if constexpr (sizeof(T) <= 4)
-            if (together == 4) return call(depthwise_tile<K, S, false, 4>());
-        if constexpr (sizeof(T) <= 4 && K == 3)
+        constexpr int WIDE = S == 2 ? depthwise_halves(BWD_D) : 4;
+        if constexpr (sizeof(T) < 8)
+            if (together == WIDE) return call(depthwise_tile<K, S, false, WIDE>());
+        if constexpr (sizeof(T) < 8 && K == 3 && S == 1)
             if (together == 2) return call(depthwise_tile<K, S, false, 2>());
         return call(depthwise_tile<K, S, false, 1>());
     }
 }
-template <typename T, bool LAST, typename F>
+template <typename T, bool LAST, bool BWD_D, typename F>
 static inline cnn_status depthwise_call(const cnn_conv_desc *d, const depthwise_choice &of, F call)
 {
 #define CASE(k, s)                                                                                                     \
-    if (d->kh == (k) && of.stride == (s)) return depthwise_with<T, LAST, k, s>(of.together, call);
+    if (d->kh == (k) && of.stride == (s)) return depthwise_with<T, LAST, BWD_D, k, s>(of.together, call);
     DEPTHWISE_CASES(CASE)
 #undef CASE
     return CNN_INTERNAL;
@@ -248,19 +291,21 @@ static inline depthwise_grid depthwise_grid_of(int64_t mb, int64_t channels, int
     return {cuda_divide_by(channels), cuda_divide_by(bands), cuda_divide_by(cols),
             (int32_t)(mb * channels * bands * cols)};
 }
-/* A grid-stride loop over tiles. `stays`: a thread's next tile is of the same channels, so it reads its weights once.
- */
+/* A grid-stride loop over tiles. Where a thread stays with its channels, there are no more blocks than run at once, and
+ * a multiple of as many as make its next tile one of them. */
 static inline void depthwise_put_stride(const cuda_context *context, const cnn_request *r, const depthwise_grid &g,
                                         bool stays, naive_launch *l)
 {
-    naive_put_stride(context, g.count, DEPTHWISE_THREADS, r->knobs[NAIVE_KNOB_DEPTHWISE_BLOCKS], l);
+    const int64_t most = r->knobs[NAIVE_KNOB_DEPTHWISE_BLOCKS];
+    naive_put_stride(context, g.count, DEPTHWISE_THREADS, stays ? smaller(most, 2) : most, l); /* RESIDENT */
     if (!stays) return;
     int64_t a = g.by_channels.d, b = DEPTHWISE_THREADS; /* their greatest common divisor */
     while (b > 0) {
         const int64_t rest = a % b;
         a = b, b = rest;
     }
-    l->grid[0] = ceil_div(l->grid[0], g.by_channels.d / a) * (g.by_channels.d / a);
+    const int64_t step = g.by_channels.d / a;
+    l->grid[0] = l->grid[0] < step ? step : l->grid[0] / step * step;
 }
 
 static inline cnn_status depthwise_check(const cnn_conv_desc *d, cnn_error *err)
