@@ -127,6 +127,17 @@ static cutensor_input input_of(const cnn_conv_desc *d, int64_t group_channels, i
                             .by_plane = cuda_divide_by(pixels)};
 }
 
+/* x as it is read: of pixels that overlap, where it was folded. */
+static cutensor_input input_as_read(const cutensor_plan *m, const cnn_conv_desc *d, int64_t group_channels,
+                                    int64_t pixels)
+{
+    cnn_conv_desc in = *d;
+    if (m->fold.places > 0) in.t.layout = CNN_NHWC;
+    cutensor_input as_read = input_of(&in, group_channels, pixels);
+    if (m->fold.places > 0) as_read.pixel = 1, as_read.all = m->fold.places;
+    return as_read;
+}
+
 /* check_sizes() has counted fours. */
 static cnn_status check_input(const cnn_conv_desc *d, const cutensor_input *in, int64_t pixels, cnn_error *err)
 {
@@ -510,7 +521,7 @@ static cnn_status plan_forward(const cuda_context *c, const cnn_request *r, cons
     const int64_t in_pixels = (int64_t)f->window.ih * f->window.iw;
     cnn_conv_desc in = *d; /* as it is read */
     if (cutensor_plan_repack(r, d, m)) in.t.layout = CNN_NHWC;
-    f->in = input_of(&in, in_channels, in_pixels);
+    f->in = input_as_read(m, &in, in_channels, in_pixels);
     cnn_status status = check_input(&in, &f->in, in_pixels, err);
     if (status != CNN_OK) return status;
     f->pixels = (int32_t)(d->mb * f->window.oh * f->window.ow);
@@ -724,7 +735,7 @@ static cnn_status plan_gradient(const cuda_context *c, const cnn_request *r, con
     const int64_t group_ic = d->ic / d->g, in_pixels = d->ih * d->iw;
     cutensor_gradient *g = &m->gradient;
     *g = (cutensor_gradient){.window = window_of(d, false),
-                             .in = input_of(d, group_ic, in_pixels),
+                             .in = input_as_read(m, d, group_ic, in_pixels),
                              .pixels = (int32_t)(d->mb * d->oh * d->ow),
                              .taps = (int32_t)(d->kh * d->kw),
                              .group_oc = (int32_t)(d->oc / d->g),
@@ -779,6 +790,7 @@ static cnn_status make(const cuda_context *c, const cnn_request *r, bool as_it_l
         m->few = few_of(&d, r->dir);
         return CNN_OK;
     }
+    if (cutensor_plan_fold(r, &d, m)) d = cutensor_folded(&d);
     m->is_matrix = r->knobs[CUTENSOR_KNOB_REPACK] != 1 && cutensor_plan_matrix(c, r, &d, m);
     if (!m->is_matrix) {
         if (r->dir == CNN_BWD_W ? cutensor_plan_repack(r, &d, m)
@@ -800,11 +812,12 @@ static cnn_status make(const cuda_context *c, const cnn_request *r, bool as_it_l
     return r->dir == CNN_BWD_W ? plan_gradient(c, r, &d, m, err) : plan_forward(c, r, &d, m, err);
 }
 
-/* Copies to NHWC are left out where there is no room for them. */
+/* Copies are left out where there is no room for them. */
 cnn_status cutensor_plan_make(const cuda_context *c, const cnn_request *r, cutensor_plan *m, cnn_error *err)
 {
     const cnn_status status = make(c, r, false, m, err);
     const size_t limit = cnn_workspace_limit(r->knobs[CUDA_KNOB_WORKSPACE_LIMIT]);
-    if (status != CNN_OK || m->bytes <= limit || r->knobs[CUTENSOR_KNOB_REPACK] == 1) return status;
+    const bool must = r->knobs[CUTENSOR_KNOB_REPACK] == 1 && m->fold.places == 0;
+    if (status != CNN_OK || m->bytes <= limit || must) return status;
     return make(c, r, true, m, err);
 }

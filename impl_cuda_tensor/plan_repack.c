@@ -45,7 +45,7 @@ bool cutensor_plan_repack(const cnn_request *r, const cnn_conv_desc *d, cutensor
     const size_t before = m->bytes, bytes = half ? 2 : 4;
     cutensor_repack *p = &m->repack;
     if (m->as_it_lies || wish == 0 || d->t.layout != CNN_NCHW || (wish == 2 && !gains(r, d, half))) return false;
-    const bool fits = (r->dir == CNN_BWD_D || put_planes(d, &x, bytes, m, &p->x)) &&
+    const bool fits = (r->dir == CNN_BWD_D || m->fold.places > 0 || put_planes(d, &x, bytes, m, &p->x)) &&
                       (r->dir == CNN_FWD || put_planes(d, &dy, bytes, m, &p->dy));
     if (fits) return true;
     *p = (cutensor_repack){.x = {.blocks = 0}};

@@ -209,11 +209,32 @@ static cnn_status run_gradient(cuda_context *c, const cnn_plan *plan, const cnn_
     return cuda_bias_gradient(c, &bias, args->dy, args->db, args->beta, err);
 }
 
+/* `args` with what is folded in the place of what is not. */
+static cnn_status fold(cuda_context *c, const cnn_plan *plan, cnn_weighted_args *args, cnn_error *err)
+{
+    const cutensor_fold *f = &((const cutensor_plan *)plan->state)->fold;
+    char *space = args->workspace;
+    if (f->places == 0) return CNN_OK;
+    const void *weights = plan->dir == CNN_FWD ? args->w : args->beta != 0 ? args->dw : NULL;
+    const cnn_status status = cutensor_fold_run(c, f, args->x, weights, space, err);
+    args->x = space + f->x_at;
+    args->w = space + f->w_at;
+    args->dw = space + f->w_at;
+    return status;
+}
+
 static cnn_status run(cnn_context *context, const cnn_plan *plan, const cnn_weighted_args *args, cnn_error *err)
 {
     cuda_context *c = cuda_context_of(context);
-    if (plan->dir == CNN_BWD_W) return run_gradient(c, plan, args, err);
-    const cnn_status status = run_forward(c, plan, args, err);
+    const cutensor_plan *m = plan->state;
+    cnn_weighted_args of = *args;
+    cnn_status status = fold(c, plan, &of, err);
+    if (status == CNN_OK)
+        status = plan->dir == CNN_BWD_W ? run_gradient(c, plan, &of, err) : run_forward(c, plan, &of, err);
+    if (plan->dir == CNN_BWD_W) {
+        const bool folded = status == CNN_OK && m->fold.places > 0;
+        return folded ? cutensor_unfold_run(c, &m->fold, args->workspace, args->dw, err) : status;
+    }
     cuda_pass pass = cuda_pass_of(&plan->problem, plan->knobs, args);
     pass.left = cuda_epilogue_rest(&plan->problem);
     return status == CNN_OK ? cuda_epilogue_pass(c, &pass, err) : status;

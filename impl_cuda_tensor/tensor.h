@@ -184,6 +184,17 @@ typedef struct cutensor_repack {
     cutensor_planes x, dy, out;
 } cutensor_repack;
 
+/* ---- fold.cu: a row of the kernel as channels */
+typedef struct cutensor_fold {
+    int32_t outputs, channels, kh, kw, flip; /* of w */
+    int32_t columns, pad;                    /* of a row of x, and before it */
+    int32_t places; /* of all images with their padding, 4 channels each; 0: nothing is folded */
+    int32_t column; /* strides of x */
+    int64_t image, row, channel;
+    cuda_divisor by_pitch, by_rows; /* places of a row, rows of an image */
+    size_t x_at, w_at;              /* of the workspace */
+} cutensor_fold;
+
 /* A launch of a forward kernel. */
 enum { CUTENSOR_PHASES_MOST = 4 };
 typedef struct cutensor_phase {
@@ -208,6 +219,7 @@ typedef struct cutensor_plan {
     size_t clears;   /* bytes of dx, where no tap reaches some of its pixels */
     bool as_it_lies; /* nothing is repacked */
     cutensor_repack repack;
+    cutensor_fold fold;
     size_t weights_at, partials_at, flags_at, bytes; /* workspace */
     int32_t blocks, threads, shared_bytes;
 } cutensor_plan;
@@ -236,6 +248,10 @@ int32_t cutensor_phases_of(const int64_t *knobs, const cnn_conv_desc *, const cu
 bool cutensor_plan_repack(const cnn_request *, const cnn_conv_desc *, cutensor_plan *);
 /* Of FWD and BWD_D in 16 bits: whether results are computed in NHWC as well. */
 bool cutensor_plan_repack_all(const cnn_request *, const cnn_conv_desc *, cutensor_plan *);
+/* plan_fold.c: whether a row of the kernel becomes channels (FWD, BWD_W); takes its places if so. And the convolution
+ * that it then is: of an x whose pixels, of kw * 4 channels, begin 4 channels after one another. */
+bool cutensor_plan_fold(const cnn_request *, const cnn_conv_desc *, cutensor_plan *);
+cnn_conv_desc cutensor_folded(const cnn_conv_desc *);
 /* FC as a convolution of one pixel, where its weights lie so. */
 cnn_conv_desc cutensor_conv_of(const cnn_problem *);
 
@@ -255,6 +271,11 @@ typedef struct cutensor_copy {
 } cutensor_copy;
 cnn_status cutensor_to_rows_run(cuda_context *, bool half, const cutensor_copy *, const cutensor_copy *other,
                                 cnn_error *);
+/* x and weights, or their gradient, into their places in the workspace, `w` unless it is NULL; and dw back from there.
+ */
+cnn_status cutensor_fold_run(cuda_context *, const cutensor_fold *, const void *x, const void *w, void *space,
+                             cnn_error *);
+cnn_status cutensor_unfold_run(cuda_context *, const cutensor_fold *, const void *space, void *dw, cnn_error *);
 cnn_status cutensor_to_planes_run(cuda_context *, const cutensor_copy *, cnn_error *);
 cnn_status cutensor_few_run(cuda_context *, const cutensor_few *, cnn_dtype, const void *in, const void *w,
                             const void *bias, void *out, const cutensor_finish *, cnn_error *);

@@ -30,6 +30,14 @@ verified 3 --op deconv --problem mb2ic17ih3oc18kh3sh2ph1 "${check[@]}"
 verified 3 --op fc --problem mb17ic5ih3oc66 --layout nhwc "${check[@]}"
 verified 3 --op conv --problem mb1ic1ih3oc2kh3ph1 "${check[@]}"                    # few terms
 
+# Few input channels: a row of the kernel as channels; fewer than four, stride and dilation, more columns than rows; beside copies of dy,
+# and where the workspace has no room for it.
+folded=(--op conv --dir FWD,BWD_W --problem mb2ic3ih15oc10kh7sh2ph3 --problem mb2ic1ih9iw11oc5kh5kw3ph2pw1 --set cuda_tensor.fold=1)
+verified 8 "${folded[@]}" --layout nchw,nhwc "${check[@]}"
+verified 4 "${folded[@]}" --mode convolution --math tf32 "${check[@]}"
+verified 2 --op conv --dir FWD,BWD_W --problem mb3ic4ih8oc70kh3ph1 --set cuda_tensor.fold=1 --set cuda_tensor.repack=1 "${check[@]}"
+verified 4 "${folded[@]}" --set '*.workspace_limit=20000' --check bound
+
 # 16 bits, and results of f32: channels in eights and not, planes of odd and even sizes, one tap, strides, a batch, a network.
 half=(--dtype f16,bf16:bf16:f32 --check exact,bound,memory)
 verified 6 --op conv --problem mb2ic72ih4oc40kh3ph1 --layout nhwc --dtype f16,bf16:bf16:f32 --check exact,bound,precision
