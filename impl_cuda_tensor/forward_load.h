@@ -191,7 +191,7 @@ __device__ inline void load_patches(const cutensor_forward &f, const block_of &b
 {
     constexpr int32_t K = 128 / sizeof(T), TOGETHER = 16 / sizeof(T);
     int32_t *table = at_address<int32_t>(b.table);
-    int32_t tile = -1, rows = TALL;
+    int32_t tile = -1, rows = 0;
     ring_place ring = {0, 1};
     for (int32_t c = b.first; c < b.last;) {
         const piece_place at = piece_at(f, c);
@@ -199,7 +199,8 @@ __device__ inline void load_patches(const cutensor_forward &f, const block_of &b
         const int32_t chunk = divided(at.piece, f.by_steps), tap = at.piece - chunk * f.by_steps.d;
         if (at.tile != tile || !f.patched) {
             const int32_t pixel = line * TALL, end = min(pixel + TALL, f.pixels) - 1;
-            if (f.patched) rows = patch_row(f.window, end) - patch_row(f.window, pixel) + patch_reach(f.window) + 1;
+            rows = f.patched ? patch_row(f.window, end) - patch_row(f.window, pixel) + patch_reach(f.window) + 1
+                             : end - pixel + 1; /* rows behind them are multiplied as they are, and not stored */
             tile = at.tile;
             barrier_of(1, FORWARD_LOADERS);
             make_table(f, table, thread, pixel, tap, rows);

@@ -27,14 +27,18 @@ template <int HIGH> __device__ inline int32_t row_of(const lane_place &l, int b,
     return (l.warpgroup * HIGH + b) * 64 + l.warp * 16 + h * 8 + l.row;
 }
 
-/* The other blocks' sums of this tile, in their order. Values lie as the threads hold them: thread next to thread. */
+/* The other blocks' sums of this tile, in their order, once all are there: so no block's is waited for behind
+ * another's. Values lie as the threads hold them: thread next to thread. */
 template <int N>
 __device__ inline void add_partials(const cutensor_forward &f, const operands &o, float (&sum)[N], int32_t threads,
                                     int32_t rank, int32_t tile)
 {
-    for (int32_t other = rank + 1; first_piece(f, other) < (tile + 1) * f.pieces; other++) {
-        if (threadIdx.x == 0) flag_wait(o.flags + other);
-        barrier_of(2, threads);
+    int32_t end = rank + 1;
+    while (first_piece(f, end) < (tile + 1) * f.pieces) end++;
+    for (int32_t other = rank + 1 + static_cast<int32_t>(threadIdx.x); other < end; other += threads)
+        flag_wait(o.flags + other);
+    barrier_of(2, threads);
+    for (int32_t other = rank + 1; other < end; other++) {
         const float4 *from =
             reinterpret_cast<const float4 *>(o.partials) + static_cast<size_t>(other) * (N / 4) * threads;
 #pragma unroll

@@ -227,6 +227,8 @@ static const tile_row tiles[] = {
 #undef TILE
 };
 enum { TILES = sizeof tiles / sizeof tiles[0] };
+static const double CLOCKS_A_US = 1900,
+                    US_OF_PRODUCTS = 0.25; /* of an H200; of 64 pixels by 64 channels, three products */
 
 /* Of a patch of a strip, in whole lines. */
 static int64_t strip_rows(const cutensor_window *w, int64_t tall)
@@ -239,6 +241,7 @@ static int64_t strip_rows(const cutensor_window *w, int64_t tall)
 typedef struct fitted {
     const tile_row *tile;
     int64_t tall, rows, group_tiles, tiles, whole_lines;
+    int64_t sharers; /* blocks that share a tile evenly; 0: pieces are dealt out to all blocks */
     bool patched, split;
     double cost;
 } fitted;
@@ -250,30 +253,61 @@ static bool choose_split(int64_t wish, int64_t tile_count, int64_t sms)
     return wish == 2 ? waves / (double)ceil_div(tile_count, sms) < 0.93 : wish == 1;
 }
 
+/* A patch serves all taps, or one. */
+static int64_t pieces_of(const cutensor_forward *f, const fitted *r) { return f->chunks * (r->patched ? 1 : f->taps); }
+
 /* Of f32 in two parts: for how long the device is busy, in products of 64 pixels by 64 channels. Dealt out evenly; each
  * step of a tile costs its products and some more for loading pixels, fewer per channel where the tile is wide. */
+static double step_of_parts(const tile_row *t, const fitted *r)
+{
+    const double products = (double)t->high * t->warpgroups * t->wide / 64.0;
+    const double loads = (r->patched ? 0.25 : 1.0) * (double)r->tall / 64.0;
+    return products + loads;
+}
 static double cost_of_parts(const cutensor_forward *f, const tile_row *t, const fitted *r, int64_t sms)
 {
     const double steps = (double)r->tiles * f->chunks * (double)f->taps / (double)sms;
-    const double products = (double)t->high * t->warpgroups * t->wide / 64.0;
-    const double loads = (r->patched ? 0.25 : 1.0) * (double)r->tall / 64.0;
-    return (steps < 1 ? 1 : steps) * (products + loads);
+    return (steps < 1 ? 1 : steps) * step_of_parts(t, r);
 }
 
 /* Of one part: microseconds of the busiest block, fitted to bf16 on an H100 (six layers, three tiles, whole and split:
  * what it chooses is within 3 % of the fastest of the six). A step takes 0.5 and its products, or as
  * long as its loads; a tile that is split leaves its sums in memory, and its first block reads those of the others. */
+static double step_of_one(const cutensor_forward *f, const tile_row *t, const fitted *r)
+{
+    const double kib = 1.0 / 1024, products = 0.0365 * t->high * t->warpgroups * t->wide / 64.0;
+    const double rows = r->patched ? (double)r->rows / f->taps : (double)smaller(r->rows, f->pixels);
+    const double patch = rows * 128 * kib, weights = t->wide * 128.0 * kib;
+    return fmax(0.5 + products, 0.04 * patch + 0.02 * weights);
+}
 static double cost_of_one(const cutensor_forward *f, const tile_row *t, const fitted *r, bool split, int64_t sms)
 {
-    const int64_t pieces = f->chunks * (r->patched ? 1 : f->taps), piece_steps = r->patched ? f->taps : 1;
+    const int64_t pieces = pieces_of(f, r), piece_steps = r->patched ? f->taps : 1;
     const int64_t units = split ? r->tiles * pieces : r->tiles, most = ceil_div(units, sms) * (split ? 1 : pieces);
-    const double kib = 1.0 / 1024, products = 0.0365 * t->high * t->warpgroups * t->wide / 64.0;
-    const double patch = (double)r->rows * 128 * kib / (double)piece_steps, weights = t->wide * 128.0 * kib;
-    const double step = fmax(0.5 + products, 0.04 * patch + 0.02 * weights);
     const double blocks = ceil((double)pieces / fmax(1, (double)units / (double)sms)); /* that share a tile */
-    const double sums = split && blocks > 1 ? (double)r->tall * t->wide * 4 * kib / 23 * blocks : 0;
-    return (double)(most * piece_steps) * step + sums;
+    const double sums = split && blocks > 1 ? (double)r->tall * t->wide * 4 / 1024 / 23 * blocks : 0;
+    return (double)(most * piece_steps) * step_of_one(f, t, r) + sums;
 }
+
+/* Where there are so few tiles that most of the device would add up a tile's sums with one block, so many blocks share
+ * each that its time is least: a block more saves steps, and the first one adds up its sums, `each` longer. Costs are
+ * in the unit of `piece`. */
+enum { SHARES_OF_FEW = 6 };
+static void share_few(int64_t wish_split, int64_t pieces, double piece, double each, int64_t sms, fitted *r)
+{
+    if (wish_split != 2 || r->tiles * SHARES_OF_FEW > sms) return;
+    const int64_t most = smaller(pieces, sms / r->tiles);
+    r->sharers = 1;
+    r->cost = (double)pieces * piece;
+    for (int64_t s = 2; s <= most; s++) {
+        const double cost = (double)ceil_div(pieces, s) * piece + (double)s * each;
+        if (cost < r->cost) r->cost = cost, r->sharers = s;
+    }
+    r->split = r->sharers > 1;
+}
+/* Microseconds in which a tile's sums are read by one block and added up. On an H200 16 blocks' of 64 KiB took some 2
+ * each where each was waited for in its turn; waited for together, half of that or less is expected, not measured. */
+static double sums_us(const fitted *r) { return 0.3 + 0.5 * (double)(r->tall * r->tile->wide) * 4 / 65536; }
 
 static int64_t buffers_of(const cutensor_forward *f, const tile_row *t, int64_t rows, int64_t room)
 {
@@ -293,6 +327,7 @@ static void fit_boxes(const cutensor_forward *f, int64_t wish_split, int64_t sms
     const double whole = cutensor_boxes_cost(&work, false), split = cutensor_boxes_cost(&work, true);
     r->split = wish_split == 2 ? split < whole : wish_split == 1;
     r->cost = r->split ? split : whole;
+    share_few(wish_split, work.pieces, cutensor_boxes_step(&work, r->tiles), sums_us(r) * CLOCKS_A_US, sms, r);
 }
 
 static fitted fit_tile(const cutensor_forward *f, const tile_row *t, int64_t room, int64_t sms, const int64_t *knobs)
@@ -314,11 +349,15 @@ static fitted fit_tile(const cutensor_forward *f, const tile_row *t, int64_t roo
     if (t->parts == 2) {
         r.split = choose_split(wish_split, r.tiles, sms);
         r.cost = cost_of_parts(f, t, &r, sms);
+        const double step = step_of_parts(t, &r), piece_steps = r.patched ? (double)taps : 1;
+        share_few(wish_split, pieces_of(f, &r), step * piece_steps, sums_us(&r) / US_OF_PRODUCTS, sms, &r);
         return r;
     }
     const double whole = cost_of_one(f, t, &r, false, sms), split = cost_of_one(f, t, &r, true, sms);
     r.split = wish_split == 2 ? split < whole : wish_split == 1;
     r.cost = r.split ? split : whole;
+    const double step = step_of_one(f, t, &r), piece_steps = r.patched ? f->taps : 1;
+    share_few(wish_split, pieces_of(f, &r), step * piece_steps, sums_us(&r), sms, &r);
     return r;
 }
 
@@ -449,7 +488,7 @@ static cnn_status put_launch(const cuda_context *c, const fitted *tile, cutensor
                         f->buffer_bytes, (long long)room);
     f->unit = tile->split ? 1 : f->pieces;
     f->units = (int32_t)(tile->tiles * (tile->split ? f->pieces : 1));
-    p->blocks = (int32_t)smaller(sms, f->units);
+    p->blocks = (int32_t)(tile->sharers > 0 ? tile->tiles * tile->sharers : smaller(sms, f->units));
     p->shared_bytes =
         forward_fixed_bytes(f->wide_tile, tile->tile->parts, f->table_bytes) + f->buffers * f->buffer_bytes;
     return check_count("pieces of work", (double)tile->tiles * f->pieces, err);

@@ -24,5 +24,7 @@ typedef struct cutensor_boxes {
     int64_t tiles, pieces, tall, wide, parts, sms;
 } cutensor_boxes;
 double cutensor_boxes_cost(const cutensor_boxes *, bool split);
+/* Of one step of a tile, where so many blocks have work. */
+double cutensor_boxes_step(const cutensor_boxes *, int64_t units);
 
 #endif

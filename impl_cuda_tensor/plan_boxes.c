@@ -29,13 +29,22 @@ enum { PRODUCTS_A_CLOCK = 820 }; /* of the 1024 that there are: assumed */
 /* Clocks of the busiest multiprocessor (estimated, not measured): a step takes its products, 820 a clock, or its
  * bytes, 26 a clock where all multiprocessors load and 64 where few do; a tile is stored at the same rate, and 800 more
  * go by. Of a tile that is dealt out in pieces all blocks leave their sums, and the first reads those of the others. */
+static double rate_of(const cutensor_boxes *w, int64_t units)
+{
+    const double rate = 26.0 * (double)w->sms / (double)smaller(units, w->sms);
+    return rate < 64 ? rate : 64;
+}
+double cutensor_boxes_step(const cutensor_boxes *w, int64_t units)
+{
+    const double each = rate_of(w, units), bytes = (double)(w->tall + w->wide * w->parts) * 128;
+    const double products = (double)(w->tall * w->wide * (w->parts == 2 ? 3 : 1)) * 32 / PRODUCTS_A_CLOCK;
+    return products > bytes / each ? products : bytes / each;
+}
 double cutensor_boxes_cost(const cutensor_boxes *w, bool split)
 {
     const int64_t units = split ? w->tiles * w->pieces : w->tiles, most = ceil_div(units, w->sms);
-    const double rate = 26.0 * (double)w->sms / (double)smaller(units, w->sms), sums = (double)(w->tall * w->wide) * 4;
-    const double each = rate < 64 ? rate : 64, bytes = (double)(w->tall + w->wide * w->parts) * 128;
-    const double products = (double)(w->tall * w->wide * (w->parts == 2 ? 3 : 1)) * 32 / PRODUCTS_A_CLOCK;
-    const double step = products > bytes / each ? products : bytes / each, tile = sums / each + 800;
+    const double each = rate_of(w, units), sums = (double)(w->tall * w->wide) * 4;
+    const double step = cutensor_boxes_step(w, units), tile = sums / each + 800;
     if (!split) return (double)most * ((double)w->pieces * step + tile);
     const double sharing = (double)w->pieces / (double)most + 1; /* blocks of a tile */
     return (double)most * step + (double)(ceil_div(most, w->pieces) + 1) * tile + sharing * sums / each + 2000;

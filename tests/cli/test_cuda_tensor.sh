@@ -30,6 +30,11 @@ verified 3 --op deconv --problem mb2ic17ih3oc18kh3sh2ph1 "${check[@]}"
 verified 3 --op fc --problem mb17ic5ih3oc66 --layout nhwc "${check[@]}"
 verified 3 --op conv --problem mb1ic1ih3oc2kh3ph1 "${check[@]}"                    # few terms
 
+# A few tiles of a device of 48 multiprocessors: several blocks share each, evenly, gathered and as patches and boxes.
+EMULATED_CUDA_FAULT=multiprocessors=48 verified 4 --op conv --dir FWD,BWD_D --problem mb1ic264ih7oc72kh1 --problem mb1ic136ih9oc40kh3sh2ph1 --layout nhwc --check exact,bound,determinism
+EMULATED_CUDA_FAULT=multiprocessors=48 verified 4 --op conv --dir FWD,BWD_D --problem mb1ic100ih7oc72kh3ph1 --problem mb1ic264ih8oc33kh1 --math tf32 --check exact,bound,memory
+EMULATED_CUDA_FAULT=multiprocessors=48 verified 2 --op conv --dir FWD,BWD_D --problem mb1ic200ih7oc264kh3ph1 --layout nhwc --dtype bf16 --check exact,bound
+
 # Few input channels: a row of the kernel as channels; fewer than four, stride and dilation, more columns than rows; beside copies of dy,
 # and where the workspace has no room for it.
 folded=(--op conv --dir FWD,BWD_W --problem mb2ic3ih15oc10kh7sh2ph3 --problem mb2ic1ih9iw11oc5kh5kw3ph2pw1 --set cuda_tensor.fold=1)
