@@ -102,6 +102,13 @@ sanitized() {
         if [ "$impl" = cuda_naive ]; then
             echo "verify --impl cuda_naive:depthwise --op conv --problems bench/problems/depthwise_odd.txt --layout nchw,nhwc --dtype f32,bf16 $checked"
         fi
+        if [ "$impl" = cuda_tensor ]; then # few input channels, a row of the kernel as channels; few tiles, shared by blocks
+            for way in f32 tf32; do
+                echo "verify --impl cuda_tensor --op conv --problem mb2ic3ih15oc10kh7sh2ph3 --problem mb2ic1ih9iw11oc5kh5kw3ph2pw1 --layout nchw,nhwc" \
+                    "--math $way --set cuda_tensor.fold=1 $checked"
+                echo "verify --impl cuda_tensor --op conv --problem mb1ic264ih7oc72kh1 --problem mb1ic136ih9oc40kh3sh2ph1 --layout nchw,nhwc --math $way $checked"
+            done
+        fi
         if [ "$impl" = cuda_tensor ]; then # 1x1 of 16 bits in NCHW, a product of matrices an image
             echo "verify --impl cuda_tensor --op conv --problem mb3ic40ih4oc24kh1 --problem mb2ic72ih12oc136kh1 --problem mb2ic136ih8oc328kh1" \
                 "--dtype f16,bf16:bf16:f32 $checked"

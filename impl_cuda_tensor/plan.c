@@ -258,16 +258,16 @@ static int64_t pieces_of(const cutensor_forward *f, const fitted *r) { return f-
 
 /* Of f32 in two parts: for how long the device is busy, in products of 64 pixels by 64 channels. Dealt out evenly; each
  * step of a tile costs its products and some more for loading pixels, fewer per channel where the tile is wide. */
-static double step_of_parts(const tile_row *t, const fitted *r)
+static double step_of_parts(const cutensor_forward *f, const tile_row *t, const fitted *r)
 {
     const double products = (double)t->high * t->warpgroups * t->wide / 64.0;
-    const double loads = (r->patched ? 0.25 : 1.0) * (double)r->tall / 64.0;
+    const double loads = r->patched ? 0.25 * (double)r->tall / 64.0 : (double)smaller(r->tall, f->pixels) / 64.0;
     return products + loads;
 }
 static double cost_of_parts(const cutensor_forward *f, const tile_row *t, const fitted *r, int64_t sms)
 {
     const double steps = (double)r->tiles * f->chunks * (double)f->taps / (double)sms;
-    return (steps < 1 ? 1 : steps) * step_of_parts(t, r);
+    return (steps < 1 ? 1 : steps) * step_of_parts(f, t, r);
 }
 
 /* Of one part: microseconds of the busiest block, fitted to bf16 on an H100 (six layers, three tiles, whole and split:
@@ -337,8 +337,9 @@ static fitted fit_tile(const cutensor_forward *f, const tile_row *t, int64_t roo
     const int64_t taps = (int64_t)f->window.kh * f->window.kw;
     const bool can = f->window.div_h == 1 && f->window.div_w == 1 && !f->strip && f->source == CUTENSOR_PATCHES;
     const int64_t rows = can ? patch_rows(&f->window, f->pixels, r.tall, r.tall) : CUTENSOR_PATCH_MOST + 1;
-    r.patched = f->strip || (rows <= CUTENSOR_PATCH_MOST && buffers_of(f, t, rows, room) >= 2 &&
-                             (wish == 2 ? rows < r.tall * taps || (taps == 1 && rows == r.tall) : wish == 1));
+    r.patched = f->strip ||
+                (rows <= CUTENSOR_PATCH_MOST && buffers_of(f, t, rows, room) >= 2 &&
+                 (wish == 2 ? rows < smaller(r.tall, f->pixels) * taps || (taps == 1 && rows == r.tall) : wish == 1));
     r.rows = f->strip ? strip_rows(&f->window, r.tall) : r.patched ? rows : r.tall;
     r.group_tiles = ceil_div(f->group_oc, t->wide);
     r.tiles = ceil_div(f->pixels, r.tall) * r.group_tiles * f->groups;
@@ -349,7 +350,7 @@ static fitted fit_tile(const cutensor_forward *f, const tile_row *t, int64_t roo
     if (t->parts == 2) {
         r.split = choose_split(wish_split, r.tiles, sms);
         r.cost = cost_of_parts(f, t, &r, sms);
-        const double step = step_of_parts(t, &r), piece_steps = r.patched ? (double)taps : 1;
+        const double step = step_of_parts(f, t, &r), piece_steps = r.patched ? (double)taps : 1;
         share_few(wish_split, pieces_of(f, &r), step * piece_steps, sums_us(&r) / US_OF_PRODUCTS, sms, &r);
         return r;
     }
