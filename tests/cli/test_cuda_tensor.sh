@@ -32,7 +32,7 @@ verified 3 --op conv --problem mb1ic1ih3oc2kh3ph1 "${check[@]}"                 
 
 # A few tiles of a device of 48 multiprocessors: several blocks share each, evenly, gathered and as patches and boxes.
 EMULATED_CUDA_FAULT=multiprocessors=48 verified 4 --op conv --dir FWD,BWD_D --problem mb1ic264ih7oc72kh1 --problem mb1ic136ih9oc40kh3sh2ph1 --layout nhwc --check exact,bound,determinism
-EMULATED_CUDA_FAULT=multiprocessors=48 verified 4 --op conv --dir FWD,BWD_D --problem mb1ic100ih7oc72kh3ph1 --problem mb1ic264ih8oc33kh1 --math tf32 --check exact,bound,memory
+EMULATED_CUDA_FAULT=multiprocessors=48 verified 4 --op conv --dir FWD,BWD_D --problem mb1ic100ih7oc72kh3ph1 --problem mb1ic520ih8oc33kh1 --math tf32 --check exact,bound,memory
 EMULATED_CUDA_FAULT=multiprocessors=48 verified 2 --op conv --dir FWD,BWD_D --problem mb1ic200ih7oc264kh3ph1 --layout nhwc --dtype bf16 --check exact,bound
 
 # Few input channels: a row of the kernel as channels; fewer than four, stride and dilation, more columns than rows; beside copies of dy,
