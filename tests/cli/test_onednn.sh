@@ -31,6 +31,8 @@ says 3 '1 UNSUPPORTED: 7 rows or columns at the end are not read: oneDNN takes l
     verify --impl onednn:any --problem ic3ih12oc4oh3kh3ph0iw12ow12kw3pw1 --dir FWD --quiet
 says 3 '1 UNSUPPORTED: oneDNN [23][.0-9]+ says of conv FWD by winograd: unimplemented' \
     verify --impl onednn:winograd --problem ic3ih12oc4kh5 --dir FWD --quiet
+says 3 '1 UNSUPPORTED: BWD_D by winograd, 0 rows of padding above and 1 below: oneDNN 2.6 takes one for the other' \
+    verify --impl onednn:winograd --problem mb2ic16ih8oc16oh7kh3ph0 --dir BWD_D --quiet
 says 3 '1 UNSUPPORTED: [0-9]+ bytes of workspace are needed, and the knob workspace_limit allows 0' \
     verify --impl onednn:any "${conv[@]}" --set onednn.workspace_limit=0
 says 0 '1 cases: 0 FAILED 1 PASSED' verify --impl onednn:any "${conv[@]}" --set onednn.workspace_limit=1
