@@ -18,7 +18,8 @@ bool onednn_fused_takes(void *user, const char *kernel)
     const cnn_problem *p = b->request->problem;
     const bool whole = cnn_sums_whole(p->u.type.dtype), groups = cnn_is_conv(p) && p->u.conv.g > 1;
     const bool nhwc = b->request->algorithm->id == ONEDNN_NHWC;
-    if (!(whole ? groups : nhwc) || strstr(kernel, whole ? "gemm_s8" : "gemm") == NULL) return true;
+    if (!(whole ? groups : nhwc) || strstr(kernel, whole ? "gemm_s8" : "gemm") == NULL)
+        return onednn_conv_takes(user, kernel);
     return onednn_pass_over(b, kernel, "add z in another order than it stands in");
 }
 

@@ -2,6 +2,7 @@
 #include "onednn.h"
 
 #include <limits.h>
+#include <string.h>
 
 /* Only those sums of s32 that 24 bits hold: oneDNN's pass through an f32. */
 static void check_sums(onednn_build *b, const cnn_conv_desc *d, int64_t products)
@@ -45,6 +46,38 @@ static void check_faults(onednn_build *b, const cnn_conv_desc *d, int64_t produc
                       "BWD_W in bf16, 1x1 with a stride, %lld channels, which are no multiple of 16: oneDNN 2.6 writes "
                       "past its scratchpad",
                       (long long)d->ic);
+}
+
+static bool reads_padding_alone(int64_t i, int64_t k, int64_t pad, int64_t dilation)
+{
+    int64_t first, last;
+    cnn_tap_range(0, i, k, 1, pad, dilation, &first, &last);
+    return first == last;
+}
+
+/* Whether y is one pixel whose taps lie in the padding, all of them. */
+static bool is_beside_x(const cnn_conv_desc *d)
+{
+    return d->od * d->oh * d->ow == 1 &&
+           (reads_padding_alone(d->id, d->kd, d->pd, d->dd) || reads_padding_alone(d->ih, d->kh, d->ph, d->dh) ||
+            reads_padding_alone(d->iw, d->kw, d->pw, d->dw));
+}
+
+/* Seen with 2.6.3, where channels do not come in whole vectors. brgconv: where an image's result is one pixel beside x,
+ * a residual is added wrong to the last channels. jit with AVX-512: BWD_D in groups reads past dx, up to a vector, from
+ * 513 channels of dy in a group on. */
+bool onednn_conv_takes(void *user, const char *kernel)
+{
+    onednn_build *b = user;
+    const cnn_problem *p = b->request->problem;
+    if (!cnn_is_conv(p)) return true;
+    const cnn_conv_desc d = cnn_with_depth(p);
+    if (strncmp(kernel, "brgconv", 7) == 0 && cnn_epilogue_of(p).add && is_beside_x(&d))
+        return onednn_pass_over(b, kernel, "add z wrong beside x");
+    if (strncmp(kernel, "jit:avx512", 10) == 0 && b->request->dir == CNN_BWD_D && d.g > 1 && d.oc / d.g > 512 &&
+        d.ic / d.g % 16 != 0)
+        return onednn_pass_over(b, kernel, "read past dx");
+    return true;
 }
 
 void onednn_check_weighted(onednn_build *b, const cnn_conv_desc *d)

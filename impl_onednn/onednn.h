@@ -198,6 +198,8 @@ dnnl_data_type_t onednn_type(const onednn_build *, cnn_part);
 
 /* Refuses what oneDNN's convolutions and FC cannot do, or do not do right. */
 void onednn_check_weighted(onednn_build *, const cnn_conv_desc *);
+/* A onednn_make.takes of any convolution: user is the build. */
+bool onednn_conv_takes(void *user, const char *kernel);
 
 /* ---- whole.c: products of integers, and results of 8 bits. */
 

@@ -75,8 +75,9 @@ bool onednn_pass_over(onednn_build *b, const char *kernel, const char *why)
 onednn_make onednn_how(onednn_build *b, const_dnnl_primitive_desc_t forward)
 {
     onednn_make how = {.engine = b->c->engine, .attr = b->fused != NULL ? b->fused : b->plain, .forward = forward};
-    if (cnn_epilogue_of(b->request->problem).add) how.takes = onednn_fused_takes, how.user = b;
-    if (cnn_sums_whole(b->request->problem->u.type.dtype)) how.takes = onednn_whole_takes, how.user = b;
+    how.takes = onednn_conv_takes, how.user = b;
+    if (cnn_epilogue_of(b->request->problem).add) how.takes = onednn_fused_takes;
+    if (cnn_sums_whole(b->request->problem->u.type.dtype)) how.takes = onednn_whole_takes;
     return how;
 }
 

@@ -21,7 +21,8 @@ bool onednn_whole_takes(void *user, const char *kernel)
         return onednn_pass_over(b, kernel, "saturate sums of pairs");
     if (scales && strstr(kernel, "gemm_s8") != NULL) /* found by fuzzing with VNNI: g2mb1ic2iw1oc62ow2kw1pw0soc1 */
         return onednn_pass_over(b, kernel, "take the scales of other channels");
-    return !cnn_epilogue_of(b->request->problem).add || onednn_fused_takes(user, kernel);
+    return cnn_epilogue_of(b->request->problem).add ? onednn_fused_takes(user, kernel)
+                                                    : onednn_conv_takes(user, kernel);
 }
 
 static dnnl_status_t set_attributes(onednn_build *b, const cnn_quantization *quant, onednn_md scales, onednn_md z)

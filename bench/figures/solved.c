@@ -29,7 +29,7 @@ static void knobs_of(const cnn_record *record, char *text, size_t size)
 /* Its number; -1: no memory. One that is named without an algorithm is one candidate with all of them. */
 static int candidate_of(solved_set *set, const cnn_record *record, record_naming choice, cnn_error *err)
 {
-    solved_candidate c = {.speedup = NAN, .threads = (int)fmin(fmax(record_get_real(record, "threads"), 0), 1 << 20)};
+    solved_candidate c = {.threads = (int)fmin(fmax(record_get_real(record, "threads"), 0), 1 << 20)};
     char name[2 * SOLVED_LABEL_MAX];
     bool fresh;
     copy_text(c.impl, sizeof c.impl, record_get_text(record, "impl"));
@@ -49,17 +49,34 @@ static int candidate_of(solved_set *set, const cnn_record *record, record_naming
     return number;
 }
 
+/* A problem that is new: its group, and its name. */
+static cnn_status add_problem(solved_set *set, const cnn_record *record, cnn_error *err)
+{
+    char name[SOLVED_LABEL_MAX];
+    const char *op = record_get_text(record, "op"), *dir = record_get_text(record, "dir");
+    const int group = solved_group_of(set, record, err);
+    if (group < 0) return err->status;
+    solved_problem *p = cnn_add_item(&set->asked, &set->n_asked, &set->asked_room, sizeof *p, "problems", err);
+    if (!p) return err->status;
+    record_problem_name(op ? op : record_get_text(record, "kind"), record_get_text(record, "problem"), name,
+                        sizeof name);
+    if (dir) cnn_append(name, sizeof name, " %s", dir);
+    *p = (solved_problem){group, strdup(name)};
+    return p->name ? CNN_OK : CNN_FAIL(err, CNN_OUT_OF_MEMORY, "no memory for a problem's name");
+}
+
 /* The texts of a figure are its task's, and who did it. NULL: no memory. */
 static solved_figure *figure_of(solved_set *set, const cnn_record *record, int candidate, cnn_error *err)
 {
     char *task = record_identity(record, IDENTITY_TASK, NULL), *figure = record_identity(record, IDENTITY_POINT, NULL);
     char *key = NULL;
-    bool fresh = false, new_problem;
+    bool fresh = false, new_problem = false;
     int problem = -1, number = -1;
     if (task && figure && asprintf(&key, "%d %s", candidate, figure) < 0) key = NULL;
     if (!key) CNN_FAIL(err, CNN_OUT_OF_MEMORY, "no memory for a figure's key");
     if (key) problem = figure_name(&set->problems, task, &new_problem, err);
-    if (problem >= 0) number = figure_name(&set->keys, key, &fresh, err);
+    if (problem >= 0 && (!new_problem || add_problem(set, record, err) == CNN_OK))
+        number = figure_name(&set->keys, key, &fresh, err);
     free(task);
     free(figure);
     free(key);
@@ -130,12 +147,15 @@ cnn_status solved_read(solved_set *set, const char *path, int *bad, cnn_error *e
 void solved_free(solved_set *set)
 {
     for (int i = 0; i < set->n_figures; i++) free(set->figures[i].runs);
+    for (int i = 0; i < set->n_asked; i++) free(set->asked[i].name);
+    free(set->asked);
     free(set->figures);
     free(set->candidates);
     free(set->answers);
     figure_names_free(&set->problems);
     figure_names_free(&set->names);
     figure_names_free(&set->keys);
+    figure_names_free(&set->groups);
     *set = (solved_set){.n_problems = 0};
 }
 
@@ -158,6 +178,9 @@ static void leave_out(solved_set *set, solved_answer *bases)
     for (int p = 0; p < all; p++) {
         if (bases[p].state != SOLVED_RIGHT) continue;
         for (int c = 0; c < n; c++) set->answers[(size_t)c * (size_t)all + (size_t)kept] = *solved_at(set, c, p);
+        const solved_problem left = set->asked[kept]; /* freed with the others */
+        set->asked[kept] = set->asked[p];
+        set->asked[p] = left;
         bases[kept++] = bases[p];
     }
     for (int c = 0; c < n; c++)
@@ -178,24 +201,16 @@ static void find_fastest(const solved_set *set, solved_answer *fastest)
     }
 }
 
-static void count_candidate(solved_set *set, int number, const solved_answer *bases, const solved_answer *fastest)
+static void hold_beside(const solved_set *set, int candidate, const solved_answer *bases, const solved_answer *fastest)
 {
-    solved_candidate *c = &set->candidates[number];
-    double logs = 0.0;
     for (int p = 0; p < set->n_problems; p++) {
-        solved_answer *a = solved_at(set, number, p);
-        c->right += a->state == SOLVED_RIGHT;
-        c->wrong += a->state == SOLVED_WRONG;
-        c->refused += a->state == SOLVED_REFUSED;
-        c->not_asked += a->state == SOLVED_NOT_ASKED;
+        solved_answer *a = solved_at(set, candidate, p);
         a->ratio = NAN;
         if (a->state != SOLVED_RIGHT) continue;
-        c->fastest += a->seconds <= fastest[p].seconds || a->low <= fastest[p].high;
+        a->fastest = a->seconds <= fastest[p].seconds || a->low <= fastest[p].high;
+        a->sure = bases && a->high < bases[p].low;
         a->ratio = bases ? bases[p].seconds / a->seconds : a->seconds / fastest[p].seconds;
-        c->sure += bases && a->high < bases[p].low;
-        logs += log(a->ratio);
     }
-    if (bases && c->right > 0) c->speedup = exp(logs / c->right);
 }
 
 /* Whether no other code came from a file and function of these names. */
@@ -263,47 +278,15 @@ cnn_status solved_make(solved_set *set, cnn_error *err)
     const bool over = set->request.baseline != NULL;
     if (over) leave_out(set, bases);
     find_fastest(set, fastest);
-    for (int c = 0; c < set->n_candidates; c++) count_candidate(set, c, over ? bases : NULL, fastest);
+    for (int c = 0; c < set->n_candidates && status == CNN_OK; c++) {
+        hold_beside(set, c, over ? bases : NULL, fastest);
+        status = solved_count_answers(set, c, SOLVED_ALL, &set->candidates[c].all, err);
+    }
     free(bases);
+    if (status != CNN_OK) return status;
     label_candidates(set);
     if (set->n_problems == 0)
         return CNN_FAIL(err, CNN_BAD_ARGUMENT, "the baseline %.64s has timed none of these problems",
                         set->request.baseline);
     return CNN_OK;
-}
-
-double solved_share(const solved_set *set, int candidate, double factor)
-{
-    int count = 0;
-    for (int p = 0; p < set->n_problems; p++) {
-        const double ratio = solved_at(set, candidate, p)->ratio; /* NaN: neither */
-        count += set->request.baseline ? ratio >= factor : ratio <= factor;
-    }
-    return (double)count / set->n_problems;
-}
-
-cnn_record *solved_record(const solved_set *set, int candidate)
-{
-    const solved_candidate *c = &set->candidates[candidate];
-    const bool over = set->request.baseline != NULL;
-    cnn_record *record = record_new("solved");
-    record_text(record, "impl", c->impl);
-    record_text(record, "algorithm", c->algorithm);
-    record_text(record, "source", c->source);
-    record_text(record, "setting", c->knobs);
-    record_text(record, "machine", c->machine);
-    if (c->threads > 0) record_int(record, "threads", c->threads);
-    record_int(record, "problems", set->n_problems);
-    record_int(record, "right", c->right);
-    record_int(record, "wrong", c->wrong);
-    record_int(record, "refused", c->refused);
-    record_int(record, "not_asked", c->not_asked);
-    record_real(record, "fastest", (double)c->fastest / set->n_problems);
-    if (over) record_text(record, "baseline", set->baseline);
-    if (over) record_real(record, "fast_1_sure", (double)c->sure / set->n_problems);
-    record_real(record, over ? "fast_1" : "within_1_1", solved_share(set, candidate, over ? 1.0 : 1.1));
-    record_real(record, over ? "fast_1_5" : "within_1_5", solved_share(set, candidate, 1.5));
-    record_real(record, over ? "fast_2" : "within_2", solved_share(set, candidate, 2.0));
-    if (over) record_real(record, "speedup", c->speedup);
-    return record;
 }

@@ -9,7 +9,9 @@
  * A problem is what record_identity() calls a task: operation, descriptor, direction, types, layout, caches. All
  * candidates are held to the same problems: those that any was asked, or of these what the baseline has timed. Where
  * one is wrong in any of its runs it is wrong there, however fast; where it refused, or was not asked, it has no
- * answer. */
+ * answer.
+ *
+ * The problems may be counted in groups, too, of those that agree in some fields: each direction by itself, say. */
 #ifndef BENCH_FIGURES_SOLVED_H
 #define BENCH_FIGURES_SOLVED_H
 
@@ -25,6 +27,8 @@ typedef struct solved_request {
     const char *impl;     /* NAME[:ALGORITHM], comma-separated globs: a NAME alone at its fastest algorithm and knobs,
                              problem by problem. NULL: each algorithm that is not the baseline */
     const char *baseline; /* likewise: the fastest of these at each problem. NULL: none */
+    const char *by; /* "dir,math": fields of a record, whose values make groups; NULL: none. `batch` of an operation
+                       that has none is its problem's mb */
 } solved_request;
 
 typedef enum solved_state { SOLVED_NOT_ASKED, SOLVED_REFUSED, SOLVED_WRONG, SOLVED_RIGHT } solved_state;
@@ -34,19 +38,33 @@ typedef struct solved_answer {
     solved_state state;
     double seconds, low, high; /* of the fastest of what is right; low, high: NaN where there is no interval */
     double ratio;              /* times as long as the fastest, or as fast as the baseline; NaN where it is not right */
+    bool fastest;              /* its interval meets the fastest's */
+    bool sure;                 /* with a baseline: its interval lies wholly below the baseline's */
 } solved_answer;
+
+/* What a candidate's answers come to: to all problems, or to a group's. */
+typedef struct solved_count {
+    int problems, right, wrong, refused, not_asked;
+    int fastest;         /* of those where it is right */
+    int sure;            /* with a baseline */
+    double mean, median; /* of the ratios where it is right, the geometric mean; NaN where it is right nowhere */
+    double worst;        /* ratio: the largest, with a baseline the smallest; NaN likewise */
+    int worst_problem;   /* -1: none */
+} solved_count;
 
 typedef struct solved_candidate {
     char label[SOLVED_LABEL_MAX]; /* "cpu:direct isa=1", "cpu", "kernel conv.c:conv"; with threads and machine where
                                      candidates differ in them */
     char source[CNN_NAME_MAX];    /* of `--kernel`: "conv.c:conv, 79e318be88d4bb70"; else "" */
     char impl[CNN_NAME_MAX], algorithm[CNN_NAME_MAX], knobs[CNN_NAME_MAX], machine[CNN_NAME_MAX];
-    int threads;                          /* 0: not told */
-    int right, wrong, refused, not_asked; /* problems */
-    int fastest;    /* of those where it is right: its interval meets the fastest's (with a baseline, too) */
-    int sure;       /* with a baseline: its interval lies wholly below the baseline's */
-    double speedup; /* geometric mean over the problems where it is right; NaN without a baseline */
+    int threads;      /* 0: not told */
+    solved_count all; /* of all problems */
 } solved_candidate;
+
+typedef struct solved_problem {
+    int group;  /* number in solved_set.groups; 0 without any */
+    char *name; /* for people: "resnet50_stem FWD" */
+} solved_problem;
 
 /* One algorithm with its knobs, at one problem. */
 typedef struct solved_figure {
@@ -60,6 +78,9 @@ typedef struct solved_figure {
 typedef struct solved_set {
     solved_request request;
     figure_names problems, names, keys; /* names: of candidates; keys: of figures */
+    figure_names groups;                /* the values of request.by, one behind the other, each ended by a line feed */
+    solved_problem *asked;              /* by number of a problem */
+    int n_asked, asked_room;
     solved_candidate *candidates;
     int candidate_room;
     solved_figure *figures;
@@ -88,9 +109,19 @@ static inline solved_answer *solved_at(const solved_set *set, int candidate, int
  * as fast as the baseline: 0 to 1. */
 double solved_share(const solved_set *set, int candidate, double factor);
 
+/* ---- solved_count.c */
+
+enum { SOLVED_ALL = -1 }; /* a group: all problems */
+/* The number of the group that a record belongs to. -1: CNN_OUT_OF_MEMORY. */
+int solved_group_of(solved_set *set, const cnn_record *record, cnn_error *err);
+/* Whether any problem that is counted is in the group. */
+bool solved_has(const solved_set *set, int group);
+cnn_status solved_count_answers(const solved_set *set, int candidate, int group, solved_count *count, cnn_error *err);
+
 /* A gnuplot_put (gnuplot.h) of a solved_set, for plots/solved.gp. CNN_BAD_ARGUMENT for more than SOLVED_CURVES_MAX. */
 cnn_status solved_picture(FILE *to, void *set, cnn_error *err);
-/* A candidate as a record for tables, of kind "solved", which is in no file. NULL when out of memory. */
-cnn_record *solved_record(const solved_set *set, int candidate);
+/* A candidate's answers to a group or to SOLVED_ALL as a record for tables, of kind "solved", which is in no file. NULL
+ * when out of memory. */
+cnn_record *solved_record(const solved_set *set, int candidate, int group);
 
 #endif

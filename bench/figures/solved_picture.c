@@ -94,17 +94,17 @@ static void put_curve(FILE *to, const solved_set *set, const axis *x, const doub
 static void note_of(const solved_set *set, const solved_candidate *c, int number, char *text, size_t size)
 {
     text[0] = '\0';
-    cnn_append(text, size, "right %d", c->right);
-    if (c->wrong > 0) cnn_append(text, size, ", WRONG %d", c->wrong);
-    if (c->refused > 0) cnn_append(text, size, ", refused %d", c->refused);
-    if (c->not_asked > 0) cnn_append(text, size, ", not asked %d", c->not_asked);
+    cnn_append(text, size, "right %d", c->all.right);
+    if (c->all.wrong > 0) cnn_append(text, size, ", WRONG %d", c->all.wrong);
+    if (c->all.refused > 0) cnn_append(text, size, ", refused %d", c->all.refused);
+    if (c->all.not_asked > 0) cnn_append(text, size, ", not asked %d", c->all.not_asked);
     if (set->request.baseline)
         cnn_append(text, size, "; faster %.0f %%, twice %.0f %%", 100.0 * solved_share(set, number, 1.0),
                    100.0 * solved_share(set, number, 2.0));
     else
-        cnn_append(text, size, "; fastest %d, within 1.1 times %.0f %%", c->fastest,
+        cnn_append(text, size, "; fastest %d, within 1.1 times %.0f %%", c->all.fastest,
                    100.0 * solved_share(set, number, 1.1));
-    if (set->request.baseline && c->right > 0) cnn_append(text, size, ", mean %.3g times", c->speedup);
+    if (set->request.baseline && c->all.right > 0) cnn_append(text, size, ", mean %.3g times", c->all.mean);
 }
 
 /* The machine, where all ran on one. */

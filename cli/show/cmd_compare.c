@@ -51,7 +51,7 @@ static cnn_status read_options(compare_run *c, const cli_options *o, cnn_error *
                      "threads, layout ...");
     if (status == CNN_OK && o->baseline && !one)
         status = CNN_FAIL(err, CNN_BAD_ARGUMENT, "--baseline is A of one file; of two files the first is A");
-    if (status == CNN_OK && o->across) status = record_identity_fields(o->across, err);
+    if (status == CNN_OK && o->across) status = record_identity_fields(o->across, IDENTITY_FIGURE, err);
     /* two implementations have no algorithm in common */
     const bool with = record_listed(o->across, "impl") && !record_listed(o->across, "algorithm");
     snprintf(c->across, sizeof c->across, "%s%s", o->across ? o->across : "", with ? ",algorithm" : "");

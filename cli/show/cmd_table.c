@@ -34,7 +34,9 @@ static cnn_status read_options(const cli_options *o, export_run *r, cnn_error *e
         return CNN_FAIL(err, CNN_BAD_ARGUMENT,
                         "--%s goes with --kind speedups and --kind solved, and means nothing without them",
                         o->baseline ? "baseline" : "impl");
-    return CNN_OK;
+    if (o->by && !is_of(r, "solved"))
+        return CNN_FAIL(err, CNN_BAD_ARGUMENT, "--by goes with --kind solved, and means nothing without it");
+    return o->by ? record_identity_fields(o->by, IDENTITY_TASK, err) : CNN_OK;
 }
 
 static void release(export_run *r)
@@ -82,16 +84,26 @@ static cnn_status add_speedups(const cli_options *o, export_run *r, cnn_error *e
     return status;
 }
 
-static cnn_status add_solved(const cli_options *o, export_run *r, cnn_error *err)
+/* Its candidates one below the other. */
+static cnn_status add_group(const solved_set *set, int group, export_run *r, cnn_error *err)
 {
-    solved_set set;
-    cnn_status status = cli_solved(o, 0, 0, true, &set, err);
-    for (int c = 0; c < set.n_candidates && status == CNN_OK; c++) {
-        cnn_record *record = solved_record(&set, c);
+    cnn_status status = CNN_OK;
+    for (int c = 0; c < set->n_candidates && status == CNN_OK; c++) {
+        cnn_record *record = solved_record(set, c, group);
         status = record ? export_add(r->tables, record, r->format >= EXPORT_CSV, err)
                         : CNN_FAIL(err, CNN_OUT_OF_MEMORY, "no memory for a table");
         record_free(record);
     }
+    return status;
+}
+
+static cnn_status add_solved(const cli_options *o, export_run *r, cnn_error *err)
+{
+    solved_set set;
+    cnn_status status = cli_solved(o, 0, 0, true, &set, err);
+    for (int g = 0; o->by && g < set.groups.count && status == CNN_OK; g++)
+        if (solved_has(&set, g)) status = add_group(&set, g, r, err);
+    if (status == CNN_OK) status = add_group(&set, SOLVED_ALL, r, err);
     solved_free(&set);
     return status;
 }

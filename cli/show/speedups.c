@@ -33,14 +33,14 @@ static cnn_status read_solved(const cli_options *options, int first, bool say, s
 
 cnn_status cli_solved(const cli_options *options, int first, int most, bool say, solved_set *set, cnn_error *err)
 {
-    const solved_request request = {.impl = options->impl, .baseline = options->baseline};
+    const solved_request request = {.impl = options->impl, .baseline = options->baseline, .by = options->by};
     *set = (solved_set){.request = request};
     cnn_status status = read_solved(options, first, say, set, err);
     const int algorithms = set->n_candidates;
     say = say && !options->quiet;
     if (status == CNN_OK && !request.impl && most > 0 && algorithms > most) {
         solved_free(set);
-        *set = (solved_set){.request = {.impl = "*", .baseline = request.baseline}};
+        *set = (solved_set){.request = {.impl = "*", .baseline = request.baseline, .by = request.by}};
         status = read_solved(options, first, false, set, err);
         if (say && status == CNN_OK)
             table_put(stderr,

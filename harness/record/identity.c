@@ -79,12 +79,12 @@ record_naming record_chosen(const char *list, const char *impl, const char *algo
     return list == NULL ? RECORD_BY_ALGORITHM : RECORD_NOT_CHOSEN;
 }
 
-cnn_status record_identity_fields(const char *names, cnn_error *err)
+cnn_status record_identity_fields(const char *names, identity_scope scope, cnn_error *err)
 {
     const char *known[FIELDS];
     cnn_name_set set = {"field", known, 0};
     for (int i = 0; i < FIELDS; i++)
-        if (fields[i].scopes & IDENTITY_FIGURE) known[set.count++] = fields[i].field;
+        if (fields[i].scopes & (int)scope) known[set.count++] = fields[i].field;
     for (const char *at = names; at; at = strchr(at, ','), at = at ? at + 1 : NULL) {
         char name[CNN_NAME_MAX];
         snprintf(name, sizeof name, "%.*s", (int)strcspn(at, ","), at);

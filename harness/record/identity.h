@@ -22,8 +22,8 @@ bool record_listed(const char *list, const char *name);
  * names all by their algorithms. */
 typedef enum record_naming { RECORD_NOT_CHOSEN, RECORD_BY_NAME, RECORD_BY_ALGORITHM } record_naming;
 record_naming record_chosen(const char *list, const char *impl, const char *algorithm);
-/* CNN_BAD_ARGUMENT when one of these names is no field of a figure's identity; offers the nearest, or all. */
-cnn_status record_identity_fields(const char *names, cnn_error *err);
+/* CNN_BAD_ARGUMENT when one of these names is no field of an identity of this scope; offers the nearest, or all. */
+cnn_status record_identity_fields(const char *names, identity_scope scope, cnn_error *err);
 /* The other way round: the name of field number 0, 1 ...; NULL behind the last. Its value in an identity, and the
  * length of that; "" without one. */
 const char *record_identity_name(int field);

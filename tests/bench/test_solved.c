@@ -27,7 +27,8 @@ static const char records[] = "{\"kind\":\"env\",\"date\":\"2026-11-20T10:00:00Z
                         ROW(Z, "p1", TIME("1.5", "1.4", "1.6")) ROW(Z, "p2", TIME("4.0", "3.9", "4.1"))
                             ROW(Z, "p3", TIME("1.0", "0.9", "1.1"));
 
-static cnn_status read_text(solved_set *set, const char *text, size_t length, const char *impl, const char *baseline)
+/* set->request says what of it. */
+static cnn_status read_request(solved_set *set, const char *text, size_t length)
 {
     char path[] = "/tmp/test_solved.XXXXXX";
     const int file = mkstemp(path);
@@ -35,11 +36,16 @@ static cnn_status read_text(solved_set *set, const char *text, size_t length, co
     assert_true(file >= 0);
     assert_int_equal(write(file, text, length), length);
     close(file);
-    *set = (solved_set){.request = {impl, baseline}};
     assert_int_equal(solved_read(set, path, &bad, &failure), CNN_OK);
     unlink(path);
     assert_int_equal(bad, 0);
     return solved_make(set, &failure);
+}
+
+static cnn_status read_text(solved_set *set, const char *text, size_t length, const char *impl, const char *baseline)
+{
+    *set = (solved_set){.request = {impl, baseline, NULL}};
+    return read_request(set, text, length);
 }
 
 static cnn_status read_into(solved_set *set, const char *impl, const char *baseline)
@@ -60,7 +66,7 @@ static void holds(const solved_set *set, const char *label, const int counts[4],
 {
     const int number = find(set, label);
     const solved_candidate *c = &set->candidates[number];
-    const int got[4] = {c->right, c->wrong, c->refused, c->not_asked};
+    const int got[4] = {c->all.right, c->all.wrong, c->all.refused, c->all.not_asked};
     for (int i = 0; i < 4; i++)
         if (got[i] != counts[i]) fail_msg("%s: count %d is %d, not %d", label, i, got[i], counts[i]);
     for (int i = 0; i < 3; i++)
@@ -79,9 +85,11 @@ static void beside_the_fastest(void **state)
     holds(&set, "a:x", (const int[]){3, 1, 0, 0}, factors, (const double[]){0.5, 0.5, 0.75});
     holds(&set, "a:y", (const int[]){3, 0, 1, 0}, factors, (const double[]){0.25, 0.25, 0.75});
     holds(&set, "b:z", (const int[]){3, 0, 0, 1}, factors, (const double[]){0.25, 0.5, 0.5});
-    assert_int_equal(set.candidates[find(&set, "a:x")].fastest, 2);
-    assert_int_equal(set.candidates[find(&set, "a:y")].fastest, 2); /* at p1 its interval meets the fastest's */
-    assert_true(isnan(set.candidates[0].speedup));
+    assert_int_equal(set.candidates[find(&set, "a:x")].all.fastest, 2);
+    assert_int_equal(set.candidates[find(&set, "a:y")].all.fastest, 2); /* at p1 its interval meets the fastest's */
+    const solved_count *x = &set.candidates[find(&set, "a:x")].all;     /* 1, 2 and 1 times as long as the fastest */
+    assert_true(fabs(x->mean - cbrt(2.0)) < 1e-12 && x->median == 1.0 && x->worst == 2.0);
+    assert_string_equal(set.asked[x->worst_problem].name, "conv p2 FWD");
     assert_string_equal(set.from, "2026-11-20");
     assert_string_equal(set.to, "2026-11-22");
     solved_free(&set);
@@ -120,8 +128,48 @@ static void over_a_baseline(void **state)
     holds(&set, "a:x", (const int[]){2, 1, 0, 0}, factors, (const double[]){2 / 3.0, 2 / 3.0, 1 / 3.0});
     holds(&set, "a:y", (const int[]){3, 0, 0, 0}, factors, (const double[]){1 / 3.0, 1 / 3.0, 1 / 3.0});
     const solved_candidate *x = &set.candidates[find(&set, "a:x")];
-    assert_int_equal(x->sure, 1); /* p1: 0.8 to 1.2 beside 1.4 to 1.6; p2: up to 4.5 beside 3.9 to 4.1 */
-    assert_true(fabs(x->speedup - sqrt(1.5 * 2.0)) < 1e-12);
+    assert_int_equal(x->all.sure, 1); /* p1: 0.8 to 1.2 beside 1.4 to 1.6; p2: up to 4.5 beside 3.9 to 4.1 */
+    assert_true(fabs(x->all.mean - sqrt(1.5 * 2.0)) < 1e-12);
+    solved_free(&set);
+}
+
+/* Three directions and batches; p1 has an mb of 4 within its name only. The group of BWD_W has no figure of the
+ * baseline. */
+static void groups_are_counted_by_themselves(void **state)
+{
+#define AT(who, dir, math, problem, seconds)                                                                           \
+    "{\"kind\":\"conv\",\"op\":\"conv\"," who ",\"dir\":\"" dir "\",\"math\":\"" math "\",\"problem\":\"" problem      \
+    "\"," TIME(seconds, seconds, seconds) "}\n"
+    static const char runs[] = AT(Y, "BWD_W", "f32", "mb2ic1", "1") AT(X, "FWD", "f32", "ic3n\\\"p1mb4\\\"", "2")
+        AT(Y, "FWD", "f32", "ic3n\\\"p1mb4\\\"", "1") AT(X, "FWD", "f32", "g2mb32ic4", "6")
+            AT(Y, "FWD", "f32", "g2mb32ic4", "3") AT(X, "FWD", "tf32", "mb32ic5", "1")
+                AT(Y, "FWD", "tf32", "mb32ic5", "4") AT(X, "FWD", "f32", "mb32ic6", "8")
+                    AT(Y, "FWD", "f32", "mb32ic6", "1");
+    solved_set set = {.request = {.baseline = "a:x", .by = "batch,math"}};
+    solved_count n;
+    assert_int_equal(read_request(&set, runs, sizeof runs - 1), CNN_OK);
+    assert_int_equal(set.groups.count, 4);
+    assert_string_equal(set.groups.texts[0], "2\nf32\n");
+    assert_string_equal(set.groups.texts[1], "1\nf32\n");
+    assert_string_equal(set.groups.texts[2], "32\nf32\n");
+    assert_string_equal(set.groups.texts[3], "32\ntf32\n");
+    assert_false(solved_has(&set, 0));
+    assert_true(solved_has(&set, 1));
+    assert_int_equal(solved_count_answers(&set, 0, 2, &n, &failure), CNN_OK);
+    assert_true(n.problems == 2 && n.right == 2 && n.fastest == 2 && n.sure == 2);
+    assert_true(fabs(n.mean - 4.0) < 1e-12 && n.median == 5.0 && n.worst == 2.0); /* of 2 and 8 */
+    assert_string_equal(set.asked[n.worst_problem].name, "conv g2mb32ic4 FWD");
+    assert_int_equal(solved_count_answers(&set, 0, 3, &n, &failure), CNN_OK);
+    assert_true(n.problems == 1 && n.sure == 0 && n.worst == 0.25);
+    cnn_record *record = solved_record(&set, 0, 2);
+    assert_string_equal(record_get_text(record, "batch"), "32");
+    assert_string_equal(record_get_text(record, "math"), "f32");
+    assert_true(record_get_real(record, "fast_2") == 1.0 && record_get_real(record, "fast_1_5") == 1.0);
+    record_free(record);
+    record = solved_record(&set, 0, SOLVED_ALL);
+    assert_string_equal(record_get_text(record, "batch"), "all");
+    assert_true(record_get_real(record, "fast_1") == 0.75 && record_get_real(record, "problems") == 4);
+    record_free(record);
     solved_free(&set);
 }
 
@@ -146,8 +194,8 @@ static void kernels_are_told_apart_by_their_source(void **state)
     solved_set set;
     assert_int_equal(read_text(&set, runs, sizeof runs - 1, "kernel", NULL), CNN_OK);
     assert_int_equal(set.n_candidates, 3);
-    assert_int_equal(set.candidates[find(&set, "kernel a.c:conv")].fastest, 1);
-    assert_int_equal(set.candidates[find(&set, "kernel b.c:conv, 2")].fastest, 0);
+    assert_int_equal(set.candidates[find(&set, "kernel a.c:conv")].all.fastest, 1);
+    assert_int_equal(set.candidates[find(&set, "kernel b.c:conv, 2")].all.fastest, 0);
     assert_true(solved_share(&set, find(&set, "kernel b.c:conv, 3"), 4.0) == 1.0);
     solved_free(&set);
 }
@@ -172,6 +220,7 @@ int main(void)
         cmocka_unit_test(a_name_is_its_fastest_algorithm),
         cmocka_unit_test(all_of_a_baseline_are_named),
         cmocka_unit_test(over_a_baseline),
+        cmocka_unit_test(groups_are_counted_by_themselves),
         cmocka_unit_test(a_baseline_that_is_wrong_is_none),
         cmocka_unit_test(kernels_are_told_apart_by_their_source),
         cmocka_unit_test(what_cannot_be_counted_is_said),

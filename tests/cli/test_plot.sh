@@ -211,6 +211,12 @@ holds "what is solved" "$tmp/solved.svg" '3 problems on M, 2026-11-21|cpu:im2col
 holds "over a baseline" "$tmp/solved.svg" 'over cpu:im2col|right 2, refused 1; faster 33 %, twice 33 %, mean 1 times|right 2, WRONG 1; faster 33 %, twice 33 %, mean 1.15 times|times as fast as the baseline, at least'
 "$benchcnn" table "$tmp/answers.jsonl" --kind solved --baseline cpu:im2col --format csv | tr -d '\r' | sed 's/^[^,]*,//' >"$tmp/out"
 grep -qE '^direct,.*,3,2,0,1,0,' "$tmp/out" && grep -qE '^naive,.*,3,2,1,0,0,' "$tmp/out" && [ "$(wc -l <"$tmp/out")" -eq 3 ] || fail "table of what is solved: $(cat "$tmp/out")"
+"$benchcnn" table "$tmp/answers.jsonl" --kind solved --impl cpu:naive --baseline cpu:im2col --by batch,dir >"$tmp/out" 2>"$tmp/err" || fail "--by: $(cat "$tmp/err")"
+[ "$(awk '$1 == "cpu" {print $5, $6, $7, $8, $(NF - 5), $NF}' "$tmp/out" | tr '\n' ';')" = '1 FWD 1 1 0.6667 FWD;2 FWD 1 1 2 FWD;4 FWD 1 0 0.0 %;all all 3 2 1.155 FWD;' ] ||
+    fail "groups of what is solved: $(cat "$tmp/out")"
+refused "unknown field 'dirr'; did you mean 'dir'" table "$tmp/answers.jsonl" --kind solved --by dirr
+refused "unknown field 'threads'; known are: op, problem" table "$tmp/answers.jsonl" --kind solved --by threads # of who answers, not of what
+refused '--by goes with --kind solved' table "$tmp/answers.jsonl" --by dir
 answer naive mb8 1 >>"$tmp/answers.jsonl"
 "$benchcnn" plot solved "$tmp/answers.jsonl" --baseline cpu:im2col --out "$tmp/solved" 2>&1 | grep -q '1 problem left out: the baseline cpu:im2col has not timed it' || fail "a problem without a baseline is not said"
 for i in $(seq 20); do answer a$i mb1 $i; done >"$tmp/many.jsonl"
