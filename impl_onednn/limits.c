@@ -64,19 +64,23 @@ static bool is_beside_x(const cnn_conv_desc *d)
 }
 
 /* Seen with 2.6.3, where channels do not come in whole vectors. brgconv: where an image's result is one pixel beside x,
- * a residual is added wrong to the last channels. jit with AVX-512: BWD_D in groups reads past dx, up to a vector, from
- * 513 channels of dy in a group on. */
+ * a residual is added wrong to the last channels. With AVX-512: jit reads past dx in BWD_D, up to a vector, in groups
+ * with more than 512 channels of dy; jit_1x1 with a stride writes past its scratchpad in BWD_W, as in bf16. */
 bool onednn_conv_takes(void *user, const char *kernel)
 {
     onednn_build *b = user;
     const cnn_problem *p = b->request->problem;
     if (!cnn_is_conv(p)) return true;
     const cnn_conv_desc d = cnn_with_depth(p);
+    const cnn_dir dir = b->request->dir;
+    const bool jit = strncmp(kernel, "jit:avx512", 10) == 0, jit_1x1 = strncmp(kernel, "jit_1x1:avx512", 14) == 0;
+    const bool vectors = d.ic / d.g % 16 == 0, strided = d.sd > 1 || d.sh > 1 || d.sw > 1;
     if (strncmp(kernel, "brgconv", 7) == 0 && cnn_epilogue_of(p).add && is_beside_x(&d))
         return onednn_pass_over(b, kernel, "add z wrong beside x");
-    if (strncmp(kernel, "jit:avx512", 10) == 0 && b->request->dir == CNN_BWD_D && d.g > 1 && d.oc / d.g > 512 &&
-        d.ic / d.g % 16 != 0)
+    if (jit && dir == CNN_BWD_D && d.g > 1 && d.oc / d.g > 512 && !vectors)
         return onednn_pass_over(b, kernel, "read past dx");
+    if (jit_1x1 && dir == CNN_BWD_W && strided && !vectors)
+        return onednn_pass_over(b, kernel, "write past its scratchpad");
     return true;
 }
 

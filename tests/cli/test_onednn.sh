@@ -35,6 +35,8 @@ says 3 '1 UNSUPPORTED: BWD_D by winograd, 0 rows of padding above and 1 below: o
     verify --impl onednn:winograd --problem mb2ic16ih8oc16oh7kh3ph0 --dir BWD_D --quiet
 # Kernels that are wrong there, where there is AVX-512, are passed over.
 says 0 '1 cases: 0 FAILED 1 PASSED' verify --impl onednn:nhwc --problem g2mb1ic2ih1oc1026oh1kh1ph0 --dir BWD_D --quiet
+says 0 '1 cases: 0 FAILED 1 PASSED' verify --impl onednn:nhwc --problem mb1ic1ih6iw12oc1oh3ow6kh1kw1sh2sw2ph0pw0 --dir BWD_W --quiet \
+    --layout nhwc --threads 4
 says 0 '1 cases: 0 FAILED 1 PASSED' verify --impl onednn:nhwc --dir FWD --epilogue add --quiet --layout nhwc \
     --problem mb1ic1ih1iw1oc20oh1ow1kh1kw1sh2ph1pw0
 says 3 '1 UNSUPPORTED: [0-9]+ bytes of workspace are needed, and the knob workspace_limit allows 0' \
