@@ -100,6 +100,10 @@ sanitized() {
             done
         fi
         if [ "$impl" = cuda_naive ]; then
+            for way in 64 128; do
+                echo "verify --impl cuda_naive:v5 --op conv --problem mb2ic72ih8oc136kh3sh2ph1 --problem g2mb1ic26ih7oc10kh3ph1 --layout nchw,nhwc" \
+                    "--dtype f32,bf16 --set cuda_naive.product.rows=$way --set cuda_naive.product.splits=3 $checked"
+            done
             echo "verify --impl cuda_naive:depthwise --op conv --problems bench/problems/depthwise_odd.txt --layout nchw,nhwc --dtype f32,bf16 $checked"
         fi
         if [ "$impl" = cuda_tensor ]; then # few input channels, a row of the kernel as channels; few tiles, shared by blocks

@@ -8,27 +8,7 @@
  * channel), and add up in shared memory: in order, so the result is the same each time.
  * Expected bottleneck: for many channels, the multiply-adds themselves; for few, the loads. */
 #include "harness/cuda/epilogue.h"
-#include "impl_cuda_naive/taps.h"
 #include "impl_cuda_naive/tile.h"
-
-/* The axis of class `r` (always 0 forward). A class without taps or without pixels has a count of 0 of them. */
-static __device__ inline tile_axis axis_of(bool backward, int32_t r, int32_t in, int32_t out, int32_t taps,
-                                           int32_t stride, int32_t pad, int32_t step)
-{
-    if (!backward) return {in, out, stride, -pad, taps, step, 0, 1, 0, 1};
-    const tap_class<int32_t> c = taps_dividing<int32_t>(r + pad, step, stride);
-    const bool some = c.first < c.every && c.first < taps;
-    return {out,
-            (in - r + stride - 1) / stride,
-            1,
-            c.output,
-            some ? (taps - c.first - 1) / c.every + 1 : 0,
-            -c.back,
-            c.first,
-            c.every,
-            r,
-            stride};
-}
 
 /* Copies weights of taps t0.. and read channels k0.. into shared memory as [tap][k][m], zeros behind the last m. */
 template <typename T>
@@ -172,8 +152,8 @@ static __global__ void __launch_bounds__(tile_threads(sizeof(T), CHANNELS *PIXEL
     CUDA_DYNAMIC_SHARED(pack<T>, staged);
     const conv_shape<int32_t> &d = p.s;
     const int32_t width = (int32_t)blockDim.y * CHANNELS;
-    const tile_axis rows = axis_of(p.backward, (int32_t)blockIdx.z / d.sw, d.ih, d.oh, d.kh, d.sh, d.ph, d.dh);
-    const tile_axis cols = axis_of(p.backward, (int32_t)blockIdx.z % d.sw, d.iw, d.ow, d.kw, d.sw, d.pw, d.dw);
+    const tile_axis rows = tile_axis_of(p.backward, (int32_t)blockIdx.z / d.sw, d.ih, d.oh, d.kh, d.sh, d.ph, d.dh);
+    const tile_axis cols = tile_axis_of(p.backward, (int32_t)blockIdx.z % d.sw, d.iw, d.ow, d.kw, d.sw, d.pw, d.dw);
     const int32_t group = (int32_t)blockIdx.y / p.row_tiles, m0 = (int32_t)blockIdx.y % p.row_tiles * width;
     const int32_t taps = rows.taps * cols.taps, mine = m0 + (int32_t)threadIdx.y * CHANNELS;
     const bool once = taps <= p.stage_taps && p.k <= p.stage_k; /* the weights stay from tile to tile */

@@ -10,6 +10,7 @@
 #define IMPL_CUDA_NAIVE_TILE_H
 
 #include "impl_cuda_naive/shape.h"
+#include "impl_cuda_naive/taps.h"
 
 struct tile_axis {
     int32_t size;           /* of what is read */
@@ -19,6 +20,25 @@ struct tile_axis {
     int32_t tap_first, tap_every;
     int32_t write_first, write_step;
 };
+
+/* The axis of class `r` (always 0 forward). A class without taps or without pixels has a count of 0 of them. */
+static __device__ inline tile_axis tile_axis_of(bool backward, int32_t r, int32_t in, int32_t out, int32_t taps,
+                                                int32_t stride, int32_t pad, int32_t step)
+{
+    if (!backward) return {in, out, stride, -pad, taps, step, 0, 1, 0, 1};
+    const tap_class<int32_t> c = taps_dividing<int32_t>(r + pad, step, stride);
+    const bool some = c.first < c.every && c.first < taps;
+    return {out,
+            (in - r + stride - 1) / stride,
+            1,
+            c.output,
+            some ? (taps - c.first - 1) / c.every + 1 : 0,
+            -c.back,
+            c.first,
+            c.every,
+            r,
+            stride};
+}
 
 /* Channels written and read are those of one group; `m` of them are written, `k` read. */
 struct tile_problem {

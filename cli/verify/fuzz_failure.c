@@ -2,10 +2,12 @@
  * the shrinking runs in a process of its own, as the command that is printed in the end will. */
 #include "fuzz.h"
 
+#include "harness/base/clock.h"
+
 #include <math.h>
 #include <string.h>
 
-enum { TRIES = 600 };
+enum { TRIES = 600, SHRINK_SECONDS = 120 }; /* a case that hangs takes its whole limit in each try */
 
 typedef struct wanted {
     fuzz_session *s;
@@ -104,7 +106,7 @@ void fuzz_failure(fuzz_session *s, const fuzz_case *found, const worker_message 
     cli_progress_end(&s->progress);
     snprintf(c.algorithm, sizeof c.algorithm, "%s", message->outcome.algorithm);
     wanted w = {s, message, *message};
-    fuzz_budget budget = {.tries = TRIES, .stop = interrupt_seen};
+    fuzz_budget budget = {.tries = TRIES, .until = cnn_now() + SHRINK_SECONDS, .stop = interrupt_seen};
     const bool first = kind->count == 1, alone = !first || find_algorithm(&w, &c);
     if (first && alone) fuzz_shrink(&s->space, &c, fails_alike, &w, &budget);
     cnn_problem_format(&found->problem, text);

@@ -38,6 +38,12 @@ for setting in "32 0 16" "64 1000 64" "256 7 100"; do
         --set cuda_naive.loss.one_block="$one" --set cuda_naive.loss.rows="$rows"
 done
 passes --impl cuda_naive:v2 --op conv --dir BWD_W --problem mb2ic5ih7oc6kh3ph1 --set cuda_naive.v2.reduce_blocks=1
+for rows in 64 128; do # tiles that are full and some that are not, in both layouts, by fours of channels and one by one
+    for splits in 1 3; do
+        passes --impl cuda_naive:v5 --op conv --layout nchw,nhwc --problem mb2ic72ih8oc136kh3sh2ph1 --problem g2mb1ic26ih7oc10kh3ph1 \
+            --set cuda_naive.product.rows=$rows --set cuda_naive.product.splits=$splits
+    done
+done
 passes --impl cuda_naive:tiled --op fc --problem mb70ic33ih3oc35 --set cuda_naive.fc.blocks=1 --set cuda_naive.fc.threads=32
 refused 'batchnorm.threads is 100, but must be one of 32, 64' --set cuda_naive.batchnorm.threads=100
 refused 'loss.rows is 0, but must be from 16' --set cuda_im2col.loss.rows=0

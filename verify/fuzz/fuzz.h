@@ -144,6 +144,7 @@ cnn_status fuzz_run(fuzz_runner *runner, const fuzz_case *c, uint32_t checks, fu
 typedef bool fuzz_fails(void *user, const fuzz_case *c);
 typedef struct fuzz_budget {
     int tries, tried;   /* at most; so far */
+    double until;       /* cnn_now() behind which no further try begins; 0: any */
     bool (*stop)(void); /* (optional) */
 } fuzz_budget;
 void fuzz_shrink(const fuzz_space *space, fuzz_case *c, fuzz_fails *fails, void *user, fuzz_budget *budget);

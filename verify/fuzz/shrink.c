@@ -7,6 +7,7 @@
  * move makes the case smaller in one respect and larger in none, so this ends. */
 #include "fuzz.h"
 
+#include "harness/base/clock.h"
 #include "harness/problem/shape.h"
 
 #include <string.h>
@@ -48,7 +49,7 @@ typedef struct shrinking {
 static bool may_try(const shrinking *s)
 {
     const fuzz_budget *b = s->budget;
-    return b->tried < b->tries && (b->stop == NULL || !b->stop());
+    return b->tried < b->tries && (b->until == 0.0 || cnn_now() < b->until) && (b->stop == NULL || !b->stop());
 }
 
 /* Keeps the candidate if it is valid and fails. */

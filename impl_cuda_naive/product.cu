@@ -1,0 +1,289 @@
+/* product.cu: FWD and BWD_D as products of matrices: see product.h for how a block multiplies, tile.h for what is
+ * written and read.
+ *
+ * Rows of the tile are pixels, its columns written channels, and a step is 8 read channels of one tap. A thread loads
+ * 8 channels of one pixel: it finds that pixel once a tap. Weights lie in w as nobody reads them here, so a small
+ * kernel lays them out first, [tap][read channel][written channel], zeros behind the last of either. */
+#include "harness/cuda/epilogue.h"
+#include "impl_cuda_naive/product.h"
+
+/* ---- Weights. */
+
+enum { LAY_SIDE = 32, LAY_LINES = 8 };
+
+static inline __host__ __device__ int64_t laid_width(const product_problem &p)
+{
+    return (int64_t)p.m_tiles * PRODUCT_COLUMNS;
+}
+static inline __host__ __device__ int64_t laid_tap(const product_problem &p)
+{
+    return (int64_t)p.k_steps * PRODUCT_DEPTH * laid_width(p);
+}
+
+/* A block has 32 x 32 pairs of channels of one group, and passes their taps through shared memory: it reads along the
+ * channels that lie nearer to each other in w, and writes along those that are written. */
+template <typename T>
+static __global__ void __launch_bounds__(LAY_SIDE *LAY_LINES)
+    lay_weights(product_problem p, const T *w, cuda_real<T> *laid)
+{
+    CUDA_SHARED(cuda_real<T>, square, [LAY_SIDE][LAY_SIDE + 1]);
+    const int32_t x = (int32_t)threadIdx.x, taps = p.s.kh * p.s.kw;
+    const int32_t m0 = (int32_t)blockIdx.x * LAY_SIDE, k0 = (int32_t)blockIdx.y * LAY_SIDE;
+    const bool along_k = p.w_k < p.w_m;
+    w += p.s.w.first + (int32_t)blockIdx.z * p.w_group;
+    laid += (int64_t)blockIdx.z * taps * laid_tap(p);
+    for (int32_t tap = 0; tap < taps; tap++, laid += laid_tap(p)) {
+        const int32_t place = tap / p.s.kw * p.s.w.i + tap % p.s.kw * p.s.w.j;
+        for (int32_t y = (int32_t)threadIdx.y; y < LAY_SIDE; y += LAY_LINES) {
+            const int32_t m = m0 + (along_k ? y : x), k = k0 + (along_k ? x : y);
+            square[along_k ? x : y][along_k ? y : x] =
+                m < p.m && k < p.k ? cuda_load(w[m * p.w_m + k * p.w_k + place]) : 0;
+        }
+        __syncthreads();
+        for (int32_t y = (int32_t)threadIdx.y; y < LAY_SIDE; y += LAY_LINES)
+            if (k0 + y < p.k_steps * PRODUCT_DEPTH) laid[(k0 + y) * laid_width(p) + m0 + x] = square[y][x];
+        __syncthreads();
+    }
+}
+
+/* ---- Pixels. */
+
+/* What a thread reads next: channels k to k + 7 of its pixel under a tap, and their weights. */
+template <typename T> struct product_reader {
+    int32_t image, a, b; /* the pixel that is written; image -1: none */
+    int32_t tap, k;
+    bool inside;
+    const T *at;
+    const cuda_real<T> *w; /* of the first of the block's written channels */
+};
+
+template <typename T>
+static __device__ inline void find_tap(const product_problem &p, const tile_axis &rows, const tile_axis &cols,
+                                       const T *in, const cuda_real<T> *laid, product_reader<T> &r)
+{
+    const int32_t t = r.tap / cols.taps, u = r.tap % cols.taps;
+    const int32_t h = r.a * rows.step + rows.start + t * rows.tap_step;
+    const int32_t v = r.b * cols.step + cols.start + u * cols.tap_step;
+    const int32_t i = rows.tap_first + t * rows.tap_every, j = cols.tap_first + u * cols.tap_every;
+    r.inside = r.image >= 0 && h >= 0 && h < rows.size && v >= 0 && v < cols.size;
+    r.at = r.inside ? in + r.image * p.in.n + h * p.in.h + v * p.in.w + r.k * p.in.c : in;
+    r.w = laid + (i * p.s.kw + j) * laid_tap(p) + r.k * laid_width(p);
+}
+
+enum { LINE_PACKS = PRODUCT_COLUMNS / 4 };
+
+/* What is loaded for a step, on its way to shared memory. */
+template <typename U, int ROWS> struct product_loads {
+    cuda_pack<U, 4> a[PRODUCT_DEPTH / 4];
+    cuda_pack<U, 4> b[LINE_PACKS * PRODUCT_DEPTH / ROWS];
+};
+
+template <typename T, int ROWS>
+static __device__ inline void load_step(const product_problem &p, const product_reader<T> &r,
+                                        product_loads<cuda_real<T>, ROWS> &l)
+{
+    const int32_t left = p.k - r.k;
+    if (p.packs) {
+#pragma unroll
+        for (int e = 0; e < PRODUCT_DEPTH / 4; e++) product_load(r.at + 4 * e, r.inside && 4 * e < left, &l.a[e]);
+    } else {
+#pragma unroll
+        for (int e = 0; e < PRODUCT_DEPTH; e++)
+            l.a[e / 4].v[e % 4] = r.inside && e < left ? cuda_load(r.at[e * p.in.c]) : 0;
+    }
+#pragma unroll
+    for (int e = 0; e < LINE_PACKS * PRODUCT_DEPTH / ROWS; e++) {
+        const int32_t q = (int32_t)threadIdx.x + e * ROWS;
+        product_load(r.w + q / LINE_PACKS * laid_width(p) + q % LINE_PACKS * 4, true, &l.b[e]);
+    }
+}
+
+template <typename U, int ROWS>
+static __device__ inline void keep_step(const product_loads<U, ROWS> &l, product_tile<U, ROWS> &tile)
+{
+    const int32_t t = (int32_t)threadIdx.x;
+#pragma unroll
+    for (int e = 0; e < PRODUCT_DEPTH; e++) tile.a[e][t / 4].v[t % 4] = l.a[e / 4].v[e % 4];
+#pragma unroll
+    for (int e = 0; e < LINE_PACKS * PRODUCT_DEPTH / ROWS; e++)
+        tile.b[(t + e * ROWS) / LINE_PACKS][(t + e * ROWS) % LINE_PACKS] = l.b[e];
+}
+
+/* Steps begin to end - 1. */
+template <typename T, int ROWS>
+static __device__ inline void add_steps(const product_problem &p, const tile_axis &rows, const tile_axis &cols,
+                                        const T *in, const cuda_real<T> *laid, product_reader<T> r, int32_t begin,
+                                        int32_t end, product_tile<cuda_real<T>, ROWS> *tiles,
+                                        cuda_real<T> (&sums)[PRODUCT_SIDE][PRODUCT_SIDE])
+{
+    product_loads<cuda_real<T>, ROWS> loads;
+    if (begin >= end) return;
+    r.tap = begin / p.k_steps;
+    r.k = begin % p.k_steps * PRODUCT_DEPTH;
+    find_tap(p, rows, cols, in, laid, r);
+    load_step<T, ROWS>(p, r, loads);
+    keep_step(loads, tiles[0]);
+    __syncthreads();
+    for (int32_t step = begin; step < end; step++) {
+        const bool more = step + 1 < end;
+        const int32_t half = (step - begin) % 2;
+        if (more) {
+            r.k += PRODUCT_DEPTH;
+            r.at += PRODUCT_DEPTH * p.in.c;
+            r.w += PRODUCT_DEPTH * laid_width(p);
+            if (r.k >= p.k) {
+                r.k = 0;
+                r.tap++;
+                find_tap(p, rows, cols, in, laid, r);
+            }
+            load_step<T, ROWS>(p, r, loads);
+        }
+        product_multiply(tiles[half], sums);
+        if (more) keep_step(loads, tiles[1 - half]);
+        __syncthreads();
+    }
+}
+
+/* Pixel `index` of a class. */
+template <typename T>
+static __device__ inline product_reader<T> pixel_at(int32_t index, int32_t count, const tile_axis &rows,
+                                                    const tile_axis &cols)
+{
+    const int32_t line = index / cols.count;
+    if (index >= count) return {-1, 0, 0, 0, 0, false, NULL, NULL};
+    return {line / rows.count, line % rows.count, index % cols.count, 0, 0, false, NULL, NULL};
+}
+
+template <typename T, typename R, int ROWS>
+static __global__ void __launch_bounds__(ROWS, product_resident<cuda_real<T>>(ROWS))
+    product_kernel(product_problem p, const T *__restrict__ in, const cuda_real<T> *__restrict__ laid,
+                   const R *__restrict__ bias, R *out, cuda_real<T> *parts, cuda_line_epilogue<R> epilogue)
+{
+    typedef cuda_real<T> U;
+    typedef product_tile<U, ROWS> tile;
+    CUDA_SHARED(tile, tiles, [2]);
+    const conv_shape<int32_t> &d = p.s;
+    const int32_t classes = p.backward ? d.sh * d.sw : 1;
+    const int32_t of_class = (int32_t)blockIdx.z % classes, split = (int32_t)blockIdx.z / classes;
+    const tile_axis rows = tile_axis_of(p.backward, of_class / d.sw, d.ih, d.oh, d.kh, d.sh, d.ph, d.dh);
+    const tile_axis cols = tile_axis_of(p.backward, of_class % d.sw, d.iw, d.ow, d.kw, d.sw, d.pw, d.dw);
+    const int32_t group = (int32_t)blockIdx.y / p.m_tiles, m0 = (int32_t)blockIdx.y % p.m_tiles * PRODUCT_COLUMNS;
+    const int32_t count = d.mb * rows.count * cols.count, first = (int32_t)blockIdx.x * ROWS;
+    const int64_t steps = (int64_t)rows.taps * cols.taps * p.k_steps;
+    const int32_t begin = (int32_t)(steps * split / p.splits), end = (int32_t)(steps * (split + 1) / p.splits);
+    U sums[PRODUCT_SIDE][PRODUCT_SIDE] = {};
+    if (first >= count) return;
+    add_steps<T, ROWS>(p, rows, cols, in + group * p.k * p.in.c, laid + (int64_t)group * d.kh * d.kw * laid_tap(p) + m0,
+                       pixel_at<T>(first + (int32_t)threadIdx.x, count, rows, cols), begin, end, tiles, sums);
+#pragma unroll
+    for (int r = 0; r < PRODUCT_SIDE; r++) {
+        const product_reader<T> to = pixel_at<T>(first + product_row<ROWS>(r), count, rows, cols);
+        if (to.image < 0) continue;
+        const int32_t at = to.image * p.out.n + (rows.write_first + to.a * rows.write_step) * p.out.h +
+                           (cols.write_first + to.b * cols.write_step) * p.out.w;
+#pragma unroll
+        for (int c = 0; c < PRODUCT_SIDE; c++) {
+            const int32_t m = m0 + product_column(c), channel = group * p.m + m;
+            if (m >= p.m) continue;
+            if (parts != NULL)
+                parts[(int64_t)split * p.results + at + channel * p.out.c] = sums[r][c];
+            else
+                epilogue.put(out, at + channel * p.out.c, sums[r][c] + (bias != NULL ? cuda_load(bias[channel]) : 0));
+        }
+    }
+}
+
+template <typename U, typename R>
+static __global__ void add_parts(product_problem p, const U *parts, const R *bias, R *out,
+                                 cuda_line_epilogue<R> epilogue)
+{
+    const int32_t channels = p.backward ? p.s.ic : p.s.oc;
+    for (CUDA_GRID_STRIDE(i, p.results)) {
+        const int32_t e = (int32_t)i, channel = e / p.out.c % channels;
+        epilogue.put(out, e,
+                     product_sum(parts, p.results, p.splits, e) + (bias != NULL ? cuda_load(bias[channel]) : 0));
+    }
+}
+
+/* ---- The host's side. */
+
+struct product_args {
+    product_problem p;
+    int32_t rows;
+    int64_t laid; /* elements of the laid out weights, before the parts */
+};
+
+static product_problem problem_of(const cnn_conv_desc *d, cnn_dir dir)
+{
+    const conv_shape<int32_t> s = conv_shape_of<int32_t>(d);
+    const bool back = dir != CNN_FWD;
+    product_problem p = {s, back, s.group_oc, s.group_ic, s.x,  s.y, s.w.k, s.w.c, s.group_oc * s.w.k,
+                         0, 0,    1,          0,          false};
+    if (back) {
+        p.m = s.group_ic, p.k = s.group_oc;
+        p.in = s.y, p.out = s.x;
+        p.w_m = s.w.c, p.w_k = s.w.k;
+    }
+    p.k_steps = (int32_t)ceil_div(p.k, PRODUCT_DEPTH);
+    p.m_tiles = (int32_t)ceil_div(p.m, PRODUCT_COLUMNS);
+    p.results = (int32_t)(back ? d->mb * d->ic * d->ih * d->iw : d->mb * d->oc * d->oh * d->ow);
+    p.packs = p.in.c == 1 && p.k % 4 == 0;
+    return p;
+}
+
+cnn_status product_fit(const cuda_context *, const cnn_request *r, naive_launch *l, cnn_error *err)
+{
+    const cnn_conv_desc *d = &r->problem->u.conv;
+    const cnn_status status = product_check(l->kernel, d, err);
+    if (status != CNN_OK) return status;
+    product_args args = {problem_of(d, r->dir), 0, 0};
+    product_problem &p = args.p;
+    const int64_t elem = (int64_t)sum_size(d), classes = p.backward ? d->sh * d->sw : 1;
+    const int64_t pixels = p.backward ? d->mb * ceil_div(d->ih, d->sh) * ceil_div(d->iw, d->sw)
+                                      : d->mb * d->oh * d->ow; /* of the largest class */
+    const int64_t tiles = d->g * p.m_tiles * classes;
+    args.laid = d->g * d->kh * d->kw * laid_tap(p);
+    const product_size size = {tiles * ceil_div(pixels, 64), tiles * ceil_div(pixels, 128),
+                               ceil_div(d->kh * d->kw, classes) * p.k_steps, p.results * elem,
+                               product_room(r->knobs, args.laid * elem)};
+    const product_choice choice = product_choose(size, r->knobs);
+    args.rows = choice.rows;
+    p.splits = choice.splits;
+    l->workspace_bytes = (size_t)((args.laid + (p.splits > 1 ? (int64_t)p.splits * p.results : 0)) * elem);
+    l->lines = true;
+    l->grid[0] = ceil_div(pixels, args.rows);
+    l->grid[1] = d->g * p.m_tiles;
+    l->grid[2] = classes * p.splits;
+    l->block[0] = args.rows;
+    naive_put_args(l, args);
+    return CNN_OK;
+}
+
+template <typename T, typename R>
+static cnn_status launch(cuda_context *context, const cnn_plan *plan, const cnn_weighted_args *a, cnn_error *err)
+{
+    typedef cuda_real<T> U;
+    const product_args args = naive_args<product_args>(plan);
+    const product_problem &p = args.p;
+    const void *in = p.backward ? a->dy : a->x, *bias = p.backward ? NULL : a->b;
+    void *out = p.backward ? a->dx : a->y;
+    U *laid = static_cast<U *>(a->workspace), *parts = p.splits > 1 ? laid + args.laid : NULL;
+    const cuda_line_epilogue<R> epilogue = cuda_line_epilogue_of<R>(plan, a);
+    const dim3 grid((unsigned)(p.m_tiles * PRODUCT_COLUMNS / LAY_SIDE),
+                    (unsigned)ceil_div((int64_t)p.k_steps * PRODUCT_DEPTH, LAY_SIDE), (unsigned)plan->problem.u.conv.g);
+    cnn_status status =
+        cuda_launch(context, {"lay_weights", grid, dim3(LAY_SIDE, LAY_LINES), 0}, err, lay_weights<T>, p, a->w, laid);
+    if (status != CNN_OK) return status;
+    status = args.rows == 128 ? cuda_launch(context, naive_shape(plan), err, product_kernel<T, R, 128>, p, in, laid,
+                                            bias, out, parts, epilogue)
+                              : cuda_launch(context, naive_shape(plan), err, product_kernel<T, R, 64>, p, in, laid,
+                                            bias, out, parts, epilogue);
+    if (status != CNN_OK || parts == NULL) return status;
+    return cuda_launch(context, cuda_shape_1d(context, "add_parts", p.results, 256, 16), err, add_parts<U, R>, p, parts,
+                       bias, out, epilogue);
+}
+
+cnn_status product_run(cuda_context *context, const cnn_plan *plan, const cnn_weighted_args *a, cnn_error *err)
+{
+    return CUDA_BY_PARTS(plan->problem.u.type.dtype, launch<T, R>(context, plan, a, err));
+}

@@ -1,0 +1,131 @@
+/* product.h: version 5: convolutions as products of matrices that are never stored (implicit GEMM, C++).
+ *
+ *   FWD    y  [pixels x oc]       = x under each tap  [pixels x (taps, ic)]  * w   [(taps, ic) x oc]
+ *   BWD_D  dx [pixels x ic]       = dy under each tap [pixels x (taps, oc)]  * w   [(taps, oc) x ic]
+ *   BWD_W  dw [oc x (taps, ic)]   = dy                [oc x pixels]          * x   [pixels x (taps, ic)]
+ *
+ * A block computes ROWS x 64 results with ROWS threads, of which each has 8 x 8 in registers. Of the sum's axis it
+ * takes 8 at a time: one step. While it multiplies what one half of the shared memory holds, the next step's numbers
+ * are on their way to registers, and go to the other half: so a step has one barrier, and no thread waits for memory.
+ * A thread reads 16 numbers of shared memory for 64 multiply-adds.
+ *
+ * Where results are few, the steps are cut into `splits` parts. Each part's sums go to the workspace, and a second
+ * kernel adds them up in their order: deterministic, without atomics. */
+#ifndef IMPL_CUDA_NAIVE_PRODUCT_H
+#define IMPL_CUDA_NAIVE_PRODUCT_H
+
+#include "harness/cuda/divide.h"
+#include "harness/cuda/pack.h"
+#include "impl_cuda_naive/tile.h"
+
+enum { PRODUCT_COLUMNS = 64, PRODUCT_DEPTH = 8, PRODUCT_SIDE = 8 };
+
+/* ---- What a block of FWD or BWD_D computes: tile.h's problem, whose classes of pixels are the grid's z. */
+
+struct product_problem {
+    conv_shape<int32_t> s;
+    bool backward;
+    int32_t m, k; /* channels written and read, of a group */
+    tensor_strides<int32_t> in, out;
+    int32_t w_m, w_k, w_group; /* strides of w along the channels written, those read, and the groups */
+    int32_t k_steps, m_tiles;  /* steps of a tap; tiles of a group's written channels */
+    int32_t splits, results;   /* results: elements of y or dx */
+    bool packs;                /* what is read lies in fours, one channel behind the other */
+};
+
+/* ---- ... and of BWD_W. */
+
+struct product_weights {
+    conv_shape<int32_t> s;
+    cuda_divisor by_row, by_column; /* of output pixels: rows of an image, columns of a row */
+    int32_t pixels, row_tiles;      /* of all images; tiles of a group's output channels */
+    int32_t column_tiles;           /* tiles of a group's input channels, for each tap */
+    int32_t splits, results;        /* results: weights, and the biases behind them */
+};
+
+struct product_choice {
+    int32_t rows, splits;
+};
+
+/* product_choice.cu: of so many tiles, by rows of 64 or 128, and steps; `part`: bytes of a part, of which the
+ * workspace holds `room`. */
+struct product_size {
+    int64_t tiles_64, tiles_128, steps, part, room;
+};
+product_choice product_choose(const product_size &, const int64_t *knobs);
+/* Bytes of the workspace that are left beside so many. */
+int64_t product_room(const int64_t *knobs, int64_t taken);
+/* The gate: indices of 32 bits. */
+cnn_status product_check(const char *version, const cnn_conv_desc *, cnn_error *);
+
+/* Of a naive_kernel; FWD or BWD_D, as the request says: product.cu. */
+cnn_status product_fit(const cuda_context *, const cnn_request *, naive_launch *, cnn_error *);
+cnn_status product_run(cuda_context *, const cnn_plan *, const cnn_weighted_args *, cnn_error *);
+/* BWD_W: product_weights.cu. */
+cnn_status product_weights_fit(const cuda_context *, const cnn_request *, naive_launch *, cnn_error *);
+cnn_status product_weights_run(cuda_context *, const cnn_plan *, const cnn_weighted_args *, cnn_error *);
+
+/* ---- The product of a step. */
+
+/* Numbers lie with four rows, or columns, side by side: what a thread reads at once. One pack more a line, so that
+ * lines begin at different banks. */
+template <typename U, int ROWS> struct product_tile {
+    cuda_pack<U, 4> a[PRODUCT_DEPTH][ROWS / 4 + 1];
+    cuda_pack<U, 4> b[PRODUCT_DEPTH][PRODUCT_COLUMNS / 4 + 1];
+};
+
+/* Blocks of ROWS threads a multiprocessor: 512 threads have 128 registers each, as much as f32 needs. */
+template <typename U> static constexpr int product_resident(int rows) { return (sizeof(U) > 4 ? 256 : 512) / rows; }
+
+/* A thread has rows 4*y to 4*y + 3 of the upper half of the tile and of the lower one, and columns likewise: a warp's
+ * reads of a line are then side by side, or the same. */
+template <int ROWS> static __device__ inline int32_t product_row(int32_t r)
+{
+    const int32_t y = (int32_t)threadIdx.x / PRODUCT_SIDE;
+    return 4 * y + r + (r < 4 ? 0 : ROWS / 2 - 4);
+}
+static __device__ inline int32_t product_column(int32_t c)
+{
+    const int32_t x = (int32_t)threadIdx.x % PRODUCT_SIDE;
+    return 4 * x + c + (c < 4 ? 0 : PRODUCT_COLUMNS / 2 - 4);
+}
+
+template <typename U, int ROWS>
+static __device__ inline void product_multiply(const product_tile<U, ROWS> &tile, U (&sums)[PRODUCT_SIDE][PRODUCT_SIDE])
+{
+    const int32_t y = (int32_t)threadIdx.x / PRODUCT_SIDE, x = (int32_t)threadIdx.x % PRODUCT_SIDE;
+#pragma unroll
+    for (int k = 0; k < PRODUCT_DEPTH; k++) {
+        const cuda_pack<U, 4> a[2] = {tile.a[k][y], tile.a[k][ROWS / 8 + y]};
+        const cuda_pack<U, 4> b[2] = {tile.b[k][x], tile.b[k][PRODUCT_COLUMNS / 8 + x]};
+#pragma unroll
+        for (int r = 0; r < PRODUCT_SIDE; r++) {
+            const U factor = a[r / 4].v[r % 4];
+#pragma unroll
+            for (int c = 0; c < 4; c++) sums[r][c] += factor * b[0].v[c];
+#pragma unroll
+            for (int c = 0; c < 4; c++) sums[r][4 + c] += factor * b[1].v[c];
+        }
+    }
+}
+
+/* Four numbers side by side; zeros where there is nothing. */
+template <typename T>
+static __device__ inline void product_load(const T *from, bool there, cuda_pack<cuda_real<T>, 4> *to)
+{
+    cuda_pack<T, 4> pack = {};
+    if (there) pack = *reinterpret_cast<const cuda_pack<T, 4> *>(from);
+#pragma unroll
+    for (int e = 0; e < 4; e++) to->v[e] = cuda_load(pack.v[e]);
+}
+
+/* Result e of all parts, in their order. */
+template <typename U> static __device__ inline U product_sum(const U *parts, int32_t results, int32_t splits, int32_t e)
+{
+    U sum = 0;
+#pragma unroll 4
+    for (int32_t i = 0; i < splits; i++) sum += parts[(int64_t)i * results + e];
+    return sum;
+}
+
+#endif

@@ -1,0 +1,52 @@
+/* product_choice.cu: how many rows a block has, and in how many parts the steps are cut: host side of product.h.
+ *
+ * What counts is how much the multiprocessor with most blocks has to do. That is estimated for each choice, for a GPU
+ * of 132 multiprocessors whatever the device is, so that results have the same bits on every one. */
+#include "impl_cuda_naive/product.h"
+
+/* Costs in steps of 64 rows on one multiprocessor, 0.13 us each at an H200's clock. */
+enum { MULTIPROCESSORS = 132, MOST_SPLITS = 64 };
+static const double busy_rows = 256;       /* fewer rows a multiprocessor leave it waiting */
+static const double begin_cost = 8;        /* of a block: first loads, last stores, in steps */
+static const double narrow_cost = 1.1;     /* 64 rows load more for a multiplication than 128 */
+static const double finish_cost = 24;      /* of the second launch, */
+static const double element_cost = 2.5e-6; /* and of a byte of a part, which is written and read */
+
+static double cost_of(const product_size &s, int32_t rows, int32_t splits)
+{
+    const int64_t tiles = rows == 128 ? s.tiles_128 : s.tiles_64, blocks = ceil_div(tiles * splits, MULTIPROCESSORS);
+    const double lines = (double)(blocks * rows), work = (double)ceil_div(s.steps, splits) + begin_cost;
+    const double adding = splits > 1 ? finish_cost + element_cost * (double)s.part * splits : 0;
+    return (lines > busy_rows ? lines : busy_rows) / 64 * work * (rows == 64 ? narrow_cost : 1) + adding;
+}
+
+int64_t product_room(const int64_t *knobs, int64_t taken)
+{
+    const size_t limit = cuda_workspace_limit(knobs);
+    return (limit > INT64_MAX ? INT64_MAX : (int64_t)limit) - taken;
+}
+
+product_choice product_choose(const product_size &s, const int64_t *knobs)
+{
+    const int32_t rows = (int32_t)knobs[NAIVE_KNOB_PRODUCT_ROWS], splits = (int32_t)knobs[NAIVE_KNOB_PRODUCT_SPLITS];
+    product_choice best = {rows != 0 ? rows : 64, splits != 0 ? splits : 1};
+    for (int32_t r = 64; r <= 128; r *= 2)
+        for (int32_t n = 1; n <= MOST_SPLITS; n++) {
+            if (rows != 0 && r != rows) continue;
+            if (splits != 0 ? n != splits : n > 1 && (n > s.steps || s.part * n > s.room)) continue;
+            if (cost_of(s, r, n) < cost_of(s, best.rows, best.splits)) best = {r, n};
+        }
+    return best;
+}
+
+cnn_status product_check(const char *version, const cnn_conv_desc *d, cnn_error *err)
+{
+    /* From one channel to the sixteenth behind it there are fewer than 2^32 bytes, then. */
+    const int64_t most = INT64_C(1) << 24;
+    if (conv_fits_32(d, d->mb) && d->ih <= most / d->iw && d->oh <= most / d->ow) return CNN_OK;
+    return CNN_FAIL(err, CNN_UNSUPPORTED,
+                    "%s counts in 32 bits, and %lld images of %lld x %lld x %lld to %lld x %lld x %lld are too large "
+                    "for that; use algorithm v4 or v2",
+                    version, (long long)d->mb, (long long)d->ic, (long long)d->ih, (long long)d->iw, (long long)d->oc,
+                    (long long)d->oh, (long long)d->ow);
+}

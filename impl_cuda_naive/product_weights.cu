@@ -1,0 +1,253 @@
+/* product_weights.cu: BWD_W as a product of matrices: see product.h for how a block multiplies.
+ *
+ * Rows of the tile are output channels, its columns input channels of one tap, and a step is 8 output pixels. So both
+ * factors are read as they lie, dy at the pixels, x where the tap reads for them: nothing is laid out first. A thread
+ * loads 8 channels of dy and up to 8 of x, all of one pixel, whose place it finds by two multiplications. In NCHW the
+ * step's pixels are neighbours in memory, and 8 threads side by side read them; in NHWC a pixel's channels are.
+ * The blocks of the first tap and input channels add up dy as well, for the bias. */
+#include "impl_cuda_naive/product.h"
+
+template <typename R> struct product_outputs {
+    R *dw, *db;
+    bool add;
+};
+
+/* Threads of a block of ROWS that load channels of one pixel: thread t those of pixel t / LANES, in fours (PACKS: NHWC
+ * whose channels come in fours), or of pixel t % 8. Its channels are `lane`, lane + LANES, and so on, or these fours.
+ */
+template <int ROWS> static constexpr int LANES = ROWS / PRODUCT_DEPTH;
+template <int ROWS, bool PACKS> static __device__ inline int32_t pixel_of_thread()
+{
+    return PACKS ? (int32_t)threadIdx.x / LANES<ROWS> : (int32_t)threadIdx.x % PRODUCT_DEPTH;
+}
+template <int ROWS, bool PACKS> static __device__ inline int32_t lane_of_thread()
+{
+    return PACKS ? (int32_t)threadIdx.x % LANES<ROWS> : (int32_t)threadIdx.x / PRODUCT_DEPTH;
+}
+
+/* e times so many bytes further: in one instruction, where an index of elements takes three. */
+template <typename T> static __device__ inline const T *line_at(const T *from, uint32_t bytes, int e)
+{
+    return reinterpret_cast<const T *>(reinterpret_cast<const char *>(from) + static_cast<uint64_t>(bytes) * e);
+}
+
+/* N fours of channels of one pixel, `from` being at the first of them, of which, and behind it, there are `count`. */
+template <int ROWS, bool PACKS, typename T, int N>
+static __device__ inline void load_channels(const T *from, bool inside, uint32_t bytes, int32_t count,
+                                            cuda_pack<cuda_real<T>, 4> (&to)[N])
+{
+    const int32_t there = inside ? count : 0;
+#pragma unroll
+    for (int e = 0; e < (PACKS ? N : 4 * N); e++) {
+        if constexpr (PACKS)
+            product_load(from + 4 * e * LANES<ROWS>, 4 * e * LANES<ROWS> < there, &to[e]);
+        else
+            to[e / 4].v[e % 4] = e * LANES<ROWS> < there ? cuda_load(*line_at(from, bytes, e)) : 0;
+    }
+}
+
+template <int ROWS, bool PACKS, typename U, int N>
+static __device__ inline void keep_channels(const cuda_pack<U, 4> (&from)[N], cuda_pack<U, 4> *line)
+{
+    const int32_t lane = lane_of_thread<ROWS, PACKS>();
+#pragma unroll
+    for (int e = 0; e < (PACKS ? N : 4 * N); e++) {
+        const int32_t c = lane + e * LANES<ROWS>;
+        if constexpr (PACKS)
+            line[c] = from[e];
+        else
+            line[c / 4].v[c % 4] = from[e / 4].v[e % 4];
+    }
+}
+
+/* What a thread reads: the tensors from its first channels on, of which there are so many, its block's tap, and bytes
+ * from one of its channels to the next. */
+template <typename T> struct weights_reader {
+    const T *x, *dy;
+    int32_t columns, rows, i, j;
+    uint32_t x_bytes, dy_bytes;
+};
+template <typename U, int ROWS> struct weights_loads {
+    cuda_pack<U, 4> a[PRODUCT_DEPTH / 4];
+    cuda_pack<U, 4> b[PRODUCT_COLUMNS * PRODUCT_DEPTH / 4 / ROWS];
+};
+
+template <typename T, int ROWS, bool PACKS>
+static __device__ inline void load_step(const product_weights &p, const weights_reader<T> &b, int32_t step,
+                                        weights_loads<cuda_real<T>, ROWS> &l)
+{
+    const conv_shape<int32_t> &s = p.s;
+    const int32_t e = step * PRODUCT_DEPTH + pixel_of_thread<ROWS, PACKS>();
+    int32_t n = e;
+    const int32_t column = cuda_split(&n, p.by_column), row = cuda_split(&n, p.by_row);
+    const int32_t h = row * s.sh - s.ph + b.i * s.dh, v = column * s.sw - s.pw + b.j * s.dw;
+    const bool exists = e < p.pixels, inside = exists && h >= 0 && h < s.ih && v >= 0 && v < s.iw;
+    load_channels<ROWS, PACKS>(b.dy + (exists ? n * s.y.n + row * s.y.h + column * s.y.w : 0), exists, b.dy_bytes,
+                               b.rows, l.a);
+    load_channels<ROWS, PACKS>(b.x + (inside ? n * s.x.n + h * s.x.h + v * s.x.w : 0), inside, b.x_bytes, b.columns,
+                               l.b);
+}
+
+template <int ROWS, bool PACKS, typename U>
+static __device__ inline void keep_step(const weights_loads<U, ROWS> &l, product_tile<U, ROWS> &tile)
+{
+    const int32_t pixel = pixel_of_thread<ROWS, PACKS>();
+    keep_channels<ROWS, PACKS>(l.a, tile.a[pixel]);
+    keep_channels<ROWS, PACKS>(l.b, tile.b[pixel]);
+}
+
+/* Steps begin to end - 1; *bias: of the thread's own row. */
+template <typename T, int ROWS, bool PACKS>
+static __device__ inline void add_steps(const product_weights &p, const weights_reader<T> &b, int32_t begin,
+                                        int32_t end, bool of_bias, product_tile<cuda_real<T>, ROWS> *tiles,
+                                        cuda_real<T> (&sums)[PRODUCT_SIDE][PRODUCT_SIDE], cuda_real<T> *bias)
+{
+    const int32_t t = (int32_t)threadIdx.x;
+    weights_loads<cuda_real<T>, ROWS> loads;
+    if (begin >= end) return;
+    load_step<T, ROWS, PACKS>(p, b, begin, loads);
+    keep_step<ROWS, PACKS>(loads, tiles[0]);
+    __syncthreads();
+    for (int32_t step = begin; step < end; step++) {
+        const bool more = step + 1 < end;
+        const product_tile<cuda_real<T>, ROWS> &tile = tiles[(step - begin) % 2];
+        if (more) load_step<T, ROWS, PACKS>(p, b, step + 1, loads);
+        product_multiply(tile, sums);
+        if (of_bias) {
+#pragma unroll
+            for (int k = 0; k < PRODUCT_DEPTH; k++) *bias += tile.a[k][t / 4].v[t % 4];
+        }
+        if (more) keep_step<ROWS, PACKS>(loads, tiles[1 - (step - begin) % 2]);
+        __syncthreads();
+    }
+}
+
+/* Result e of a part: weights [tap][output channel][input channel], then the biases. */
+template <typename R>
+static __device__ inline void put(const product_weights &p, const product_outputs<R> &out, int32_t e, cuda_real<R> sum)
+{
+    const conv_shape<int32_t> &s = p.s;
+    const int32_t weights = s.kh * s.kw * s.oc * s.group_ic, c = e % s.group_ic, k = e / s.group_ic % s.oc;
+    const int32_t tap = e / s.group_ic / s.oc;
+    if (e >= weights)
+        cuda_put(&out.db[e - weights], sum, out.add);
+    else
+        cuda_put(&out.dw[s.w.first + k * s.w.k + c * s.w.c + tap / s.kw * s.w.i + tap % s.kw * s.w.j], sum, out.add);
+}
+
+template <typename T, typename R, int ROWS, bool PACKS>
+static __global__ void __launch_bounds__(ROWS, product_resident<cuda_real<T>>(ROWS) * 3 / 4) /* or it spills */
+    product_weights_kernel(product_weights p, const T *__restrict__ x, const T *__restrict__ dy, product_outputs<R> out,
+                           cuda_real<T> *parts)
+{
+    typedef cuda_real<T> U;
+    typedef product_tile<U, ROWS> tile;
+    CUDA_SHARED(tile, tiles, [2]);
+    const conv_shape<int32_t> &s = p.s;
+    const int32_t tap = (int32_t)blockIdx.x / p.column_tiles;
+    const int32_t c0 = (int32_t)blockIdx.x % p.column_tiles * PRODUCT_COLUMNS;
+    const int32_t group = (int32_t)blockIdx.y / p.row_tiles, k0 = (int32_t)blockIdx.y % p.row_tiles * ROWS;
+    const int32_t first = group * s.group_oc + k0, t = (int32_t)threadIdx.x;
+    const int64_t steps = (p.pixels + PRODUCT_DEPTH - 1) / PRODUCT_DEPTH;
+    const int32_t begin = (int32_t)(steps * blockIdx.z / p.splits),
+                  end = (int32_t)(steps * (blockIdx.z + 1) / p.splits);
+    const int32_t rows = s.group_oc - k0, columns = s.group_ic - c0; /* of the tile, and behind it */
+    const int32_t lane = (PACKS ? 4 : 1) * lane_of_thread<ROWS, PACKS>();
+    const weights_reader<T> b = {x + (group * s.group_ic + c0 + lane) * s.x.c,
+                                 dy + (first + lane) * s.y.c,
+                                 columns - lane,
+                                 rows - lane,
+                                 tap / s.kw,
+                                 tap % s.kw,
+                                 (uint32_t)(LANES<ROWS> * s.x.c * (int32_t)sizeof(T)),
+                                 (uint32_t)(LANES<ROWS> * s.y.c * (int32_t)sizeof(T))};
+    const bool of_bias = out.db != NULL && blockIdx.x == 0;
+    U sums[PRODUCT_SIDE][PRODUCT_SIDE] = {}, bias = 0;
+    add_steps<T, ROWS, PACKS>(p, b, begin, end, of_bias, tiles, sums, &bias);
+    parts = parts != NULL ? parts + (int64_t)blockIdx.z * p.results : NULL;
+#pragma unroll
+    for (int r = 0; r < PRODUCT_SIDE; r++)
+#pragma unroll
+        for (int c = 0; c < PRODUCT_SIDE; c++) {
+            const int32_t row = product_row<ROWS>(r), column = product_column(c);
+            const int32_t e = (tap * s.oc + first + row) * s.group_ic + c0 + column;
+            if (row >= rows || column >= columns) continue;
+            if (parts != NULL)
+                parts[e] = sums[r][c];
+            else
+                put(p, out, e, sums[r][c]);
+        }
+    if (!of_bias || t >= rows) return;
+    const int32_t e = s.kh * s.kw * s.oc * s.group_ic + first + t;
+    if (parts != NULL)
+        parts[e] = bias;
+    else
+        put(p, out, e, bias);
+}
+
+template <typename U, typename R>
+static __global__ void add_parts(product_weights p, const U *parts, product_outputs<R> out)
+{
+    for (CUDA_GRID_STRIDE(i, p.results)) put(p, out, (int32_t)i, product_sum(parts, p.results, p.splits, (int32_t)i));
+}
+
+/* ---- The host's side. */
+
+struct product_weights_args {
+    product_weights p;
+    int32_t rows;
+    bool packs; /* both tensors lie in fours, one channel behind the other */
+};
+
+cnn_status product_weights_fit(const cuda_context *, const cnn_request *r, naive_launch *l, cnn_error *err)
+{
+    const cnn_conv_desc *d = &r->problem->u.conv;
+    const cnn_status status = product_check(l->kernel, d, err);
+    if (status != CNN_OK) return status;
+    const int64_t elem = (int64_t)sum_size(d), taps = d->kh * d->kw;
+    product_weights_args args = {};
+    product_weights &p = args.p;
+    p.s = conv_shape_of<int32_t>(d);
+    p.by_row = cuda_divide_by(d->oh), p.by_column = cuda_divide_by(d->ow);
+    p.pixels = (int32_t)(d->mb * d->oh * d->ow);
+    p.column_tiles = (int32_t)ceil_div(p.s.group_ic, PRODUCT_COLUMNS);
+    p.results = (int32_t)(taps * d->oc * p.s.group_ic + (d->bias ? d->oc : 0));
+    args.packs = d->t.layout == CNN_NHWC && p.s.group_ic % 4 == 0 && p.s.group_oc % 4 == 0;
+    const int64_t tiles = d->g * taps * p.column_tiles;
+    const product_size size = {tiles * ceil_div(p.s.group_oc, 64), tiles * ceil_div(p.s.group_oc, 128),
+                               ceil_div(p.pixels, PRODUCT_DEPTH), p.results * elem, product_room(r->knobs, 0)};
+    const product_choice choice = product_choose(size, r->knobs);
+    args.rows = choice.rows;
+    p.splits = choice.splits;
+    p.row_tiles = (int32_t)ceil_div(p.s.group_oc, args.rows);
+    l->workspace_bytes = p.splits > 1 ? (size_t)((int64_t)p.splits * p.results * elem) : 0;
+    l->grid[0] = taps * p.column_tiles;
+    l->grid[1] = d->g * p.row_tiles;
+    l->grid[2] = p.splits;
+    l->block[0] = args.rows;
+    naive_put_args(l, args);
+    return CNN_OK;
+}
+
+template <typename T, typename R>
+static cnn_status launch(cuda_context *context, const cnn_plan *plan, const cnn_weighted_args *a, cnn_error *err)
+{
+    typedef cuda_real<T> U;
+    const product_weights_args args = naive_args<product_weights_args>(plan);
+    const product_weights &p = args.p;
+    U *parts = p.splits > 1 ? static_cast<U *>(a->workspace) : NULL;
+    const product_outputs<R> out = {static_cast<R *>(a->dw), static_cast<R *>(a->db), a->beta != 0};
+    typedef void kernel(product_weights, const T *, const T *, product_outputs<R>, U *);
+    kernel *const kernels[2][2] = {{product_weights_kernel<T, R, 64, false>, product_weights_kernel<T, R, 64, true>},
+                                   {product_weights_kernel<T, R, 128, false>, product_weights_kernel<T, R, 128, true>}};
+    const cnn_status status =
+        cuda_launch(context, naive_shape(plan), err, kernels[args.rows == 128][args.packs], p, a->x, a->dy, out, parts);
+    if (status != CNN_OK || parts == NULL) return status;
+    return cuda_launch(context, cuda_shape_1d(context, "add_parts", p.results, 256, 16), err, add_parts<U, R>, p, parts,
+                       out);
+}
+
+cnn_status product_weights_run(cuda_context *context, const cnn_plan *plan, const cnn_weighted_args *a, cnn_error *err)
+{
+    return CUDA_BY_PARTS(plan->problem.u.type.dtype, launch<T, R>(context, plan, a, err));
+}
