@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # gpu.sh: proves and measures the CUDA implementations on a machine with a GPU; records and logs go to out/gpu (or $OUT).
-#   bench/gpu.sh build verify train         any of: build, verify, nets, sanitize, train, table, tensor, sweep, fused, peers, trainkernel, cpu, peaks, host, memory, streams, accused, alarms, processes, records, speedup, ranks (ranks_alike, ranks_epochs)
+#   bench/gpu.sh build verify train         any of: build, verify, nets, sanitize, train, table, tensor, sweep, fused, peers, trainkernel, resnet, ladder, cpu, peaks, host, memory, streams, accused, alarms, processes, records, speedup, ranks (ranks_alike, ranks_epochs)
 set -euo pipefail
 cd "$(dirname "$0")/.."
 out=${OUT:-out/gpu}
@@ -277,6 +277,28 @@ tensor() {
             "$benchcnn" bench --impl cuda_tensor,cudnn:find,cudnn:graph:find --layout $layout --dtype $dtype "${six[@]}" --out "$out/tensor_half.jsonl" | tail -30
         done
     done
+}
+
+# All convolutions of ResNet-50 beside the best cuDNN, one image (RESNET_IMAGES) and 32, and where who is ahead by how much.
+# What is stopped by its limit goes on with the same command.
+resnet() {
+    local images
+    for images in ${RESNET_IMAGES:-1 32}; do
+        for way in 'nhwc --math tf32' 'nchw --math f32'; do
+            # shellcheck disable=SC2086  # options
+            timeout -s INT "${RESNET_SECONDS:-170}" "$benchcnn" bench --impl "${RESNET_IMPLS:-cuda_tensor,cudnn:find}" --op conv --no-bias \
+                --problems bench/problems/resnet50.txt --mb "$images" --layout $way --min-time 0.01 --max-time 0.05 --peaks none --quiet \
+                --out "$out/resnet50.jsonl" >"$out/resnet50_$images.log" 2>&1 || tail -2 "$out/resnet50_$images.log"
+        done
+    done
+    "$benchcnn" table "$out/resnet50.jsonl" --kind solved --baseline "${RESNET_BASELINE:-cudnn:find}" --by batch,math,dir || failed=1
+}
+
+# The readable ladder on layers of many channels: cuda_naive's versions beside products by cuBLAS, and cuDNN.
+ladder() {
+    "$benchcnn" bench --impl "cuda_naive:v5,cuda_naive:v4,cuda_im2col,cudnn:find" --problems bench/problems/resnet_six.txt --layout nchw,nhwc \
+        --min-time 0.02 --max-time 0.1 --quiet --out "$out/products.jsonl" | tail -60
+    "$benchcnn" table "$out/products.jsonl" --kind solved --baseline cuda_naive:v4 --by layout,dir || failed=1
 }
 
 # What a training step takes the host with and without replay: host_step_s, to be below 5 us with it.
