@@ -102,6 +102,8 @@ sanitized() {
         if [ "$impl" = cuda_naive ]; then
             for way in 64 128; do
                 echo "verify --impl cuda_naive:v5 --op conv --problem mb2ic72ih8oc136kh3sh2ph1 --problem g2mb1ic26ih7oc10kh3ph1 --layout nchw,nhwc" \
+                    "--set cuda_naive.product.rows=$way --set cuda_naive.product.splits=3 $checked"
+                echo "verify --impl cuda_naive:v6 --op conv --problem mb2ic72ih8oc136kh3sh2ph1 --problem g2mb1ic36ih7oc10kh3ph1 --layout nchw,nhwc" \
                     "--dtype f32,bf16 --set cuda_naive.product.rows=$way --set cuda_naive.product.splits=3 $checked"
             done
             echo "verify --impl cuda_naive:depthwise --op conv --problems bench/problems/depthwise_odd.txt --layout nchw,nhwc --dtype f32,bf16 $checked"
@@ -296,7 +298,7 @@ resnet() {
 
 # The readable ladder on layers of many channels: cuda_naive's versions beside products by cuBLAS, and cuDNN.
 ladder() {
-    "$benchcnn" bench --impl "cuda_naive:v5,cuda_naive:v4,cuda_im2col,cudnn:find" --problems bench/problems/resnet_six.txt --layout nchw,nhwc \
+    "$benchcnn" bench --impl "cuda_naive:v6,cuda_naive:v5,cuda_naive:v4,cuda_im2col,cudnn:find" --problems bench/problems/resnet_six.txt --layout nchw,nhwc \
         --min-time 0.02 --max-time 0.1 --quiet --out "$out/products.jsonl" | tail -60
     "$benchcnn" table "$out/products.jsonl" --kind solved --baseline cuda_naive:v4 --by layout,dir || failed=1
 }

@@ -90,7 +90,7 @@ static cnn_status check_type(const cnn_request *r, cnn_error *err)
 {
     const cnn_dtype dtype = r->problem->u.type.dtype;
     const char *half = halves[r->algorithm->id];
-    if (half[0] == '\0') return cuda_check_number(r->problem, false, err);
+    if (half[0] == '\0') return cuda_check_number(r->problem, r->algorithm->id == ID_v6, err);
     if (!cnn_is_half(cnn_part_dtype(dtype, CNN_PART_FACTOR))) return cuda_check_type(r->problem, false, err);
     return CNN_FAIL(err, CNN_UNSUPPORTED, "%s: %s computes f32 and f64 only; use algorithm %s", cnn_dtype_name(dtype),
                     r->algorithm->name, half);

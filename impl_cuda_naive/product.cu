@@ -5,7 +5,7 @@
  * 8 channels of one pixel: it finds that pixel once a tap. Weights lie in w as nobody reads them here, so a small
  * kernel lays them out first, [tap][read channel][written channel], zeros behind the last of either. */
 #include "harness/cuda/epilogue.h"
-#include "impl_cuda_naive/product.h"
+#include "impl_cuda_naive/product_cores.h"
 
 /* ---- Weights. */
 
@@ -98,9 +98,10 @@ static __device__ inline void load_step(const product_problem &p, const product_
     }
 }
 
-template <typename U, int ROWS>
-static __device__ inline void keep_step(const product_loads<U, ROWS> &l, product_tile<U, ROWS> &tile)
+template <typename M>
+static __device__ inline void keep_step(const product_loads<typename M::real, M::ROWS> &l, product_tile<M> &tile)
 {
+    constexpr int ROWS = M::ROWS;
     const int32_t t = (int32_t)threadIdx.x;
 #pragma unroll
     for (int e = 0; e < PRODUCT_DEPTH; e++) tile.a[e][t / 4].v[t % 4] = l.a[e / 4].v[e % 4];
@@ -109,20 +110,19 @@ static __device__ inline void keep_step(const product_loads<U, ROWS> &l, product
         tile.b[(t + e * ROWS) / LINE_PACKS][(t + e * ROWS) % LINE_PACKS] = l.b[e];
 }
 
-/* Steps begin to end - 1. */
-template <typename T, int ROWS>
-static __device__ inline void add_steps(const product_problem &p, const tile_axis &rows, const tile_axis &cols,
-                                        const T *in, const cuda_real<T> *laid, product_reader<T> r, int32_t begin,
-                                        int32_t end, product_tile<cuda_real<T>, ROWS> *tiles,
-                                        cuda_real<T> (&sums)[PRODUCT_SIDE][PRODUCT_SIDE])
+template <typename T, typename M>
+static __device__ inline void
+add_steps(const product_problem &p, const tile_axis &rows, const tile_axis &cols, const T *in, const cuda_real<T> *laid,
+          product_reader<T> r, const product_share &share, product_tile<M> *tiles, cuda_real<T> (&sums)[M::R][M::C])
 {
-    product_loads<cuda_real<T>, ROWS> loads;
+    const int32_t begin = share.begin, end = share.end;
+    product_loads<cuda_real<T>, M::ROWS> loads;
     if (begin >= end) return;
     r.tap = begin / p.k_steps;
     r.k = begin % p.k_steps * PRODUCT_DEPTH;
     find_tap(p, rows, cols, in, laid, r);
-    load_step<T, ROWS>(p, r, loads);
-    keep_step(loads, tiles[0]);
+    load_step<T, M::ROWS>(p, r, loads);
+    keep_step<M>(loads, tiles[0]);
     __syncthreads();
     for (int32_t step = begin; step < end; step++) {
         const bool more = step + 1 < end;
@@ -136,10 +136,10 @@ static __device__ inline void add_steps(const product_problem &p, const tile_axi
                 r.tap++;
                 find_tap(p, rows, cols, in, laid, r);
             }
-            load_step<T, ROWS>(p, r, loads);
+            load_step<T, M::ROWS>(p, r, loads);
         }
-        product_multiply(tiles[half], sums);
-        if (more) keep_step(loads, tiles[1 - half]);
+        M::multiply(tiles[half], share.rows, share.columns, sums);
+        if (more) keep_step<M>(loads, tiles[1 - half]);
         __syncthreads();
     }
 }
@@ -154,13 +154,13 @@ static __device__ inline product_reader<T> pixel_at(int32_t index, int32_t count
     return {line / rows.count, line % rows.count, index % cols.count, 0, 0, false, NULL, NULL};
 }
 
-template <typename T, typename R, int ROWS>
-static __global__ void __launch_bounds__(ROWS, product_resident<cuda_real<T>>(ROWS))
+template <typename T, typename R, typename M>
+static __global__ void __launch_bounds__(M::ROWS, M::THREADS / M::ROWS)
     product_kernel(product_problem p, const T *__restrict__ in, const cuda_real<T> *__restrict__ laid,
                    const R *__restrict__ bias, R *out, cuda_real<T> *parts, cuda_line_epilogue<R> epilogue)
 {
     typedef cuda_real<T> U;
-    typedef product_tile<U, ROWS> tile;
+    typedef product_tile<M> tile;
     CUDA_SHARED(tile, tiles, [2]);
     const conv_shape<int32_t> &d = p.s;
     const int32_t classes = p.backward ? d.sh * d.sw : 1;
@@ -168,22 +168,23 @@ static __global__ void __launch_bounds__(ROWS, product_resident<cuda_real<T>>(RO
     const tile_axis rows = tile_axis_of(p.backward, of_class / d.sw, d.ih, d.oh, d.kh, d.sh, d.ph, d.dh);
     const tile_axis cols = tile_axis_of(p.backward, of_class % d.sw, d.iw, d.ow, d.kw, d.sw, d.pw, d.dw);
     const int32_t group = (int32_t)blockIdx.y / p.m_tiles, m0 = (int32_t)blockIdx.y % p.m_tiles * PRODUCT_COLUMNS;
-    const int32_t count = d.mb * rows.count * cols.count, first = (int32_t)blockIdx.x * ROWS;
+    const int32_t count = d.mb * rows.count * cols.count, first = (int32_t)blockIdx.x * M::ROWS;
     const int64_t steps = (int64_t)rows.taps * cols.taps * p.k_steps;
-    const int32_t begin = (int32_t)(steps * split / p.splits), end = (int32_t)(steps * (split + 1) / p.splits);
-    U sums[PRODUCT_SIDE][PRODUCT_SIDE] = {};
+    const product_share share = {(int32_t)(steps * split / p.splits), (int32_t)(steps * (split + 1) / p.splits),
+                                 count - first, p.m - m0};
+    U sums[M::R][M::C] = {};
     if (first >= count) return;
-    add_steps<T, ROWS>(p, rows, cols, in + group * p.k * p.in.c, laid + (int64_t)group * d.kh * d.kw * laid_tap(p) + m0,
-                       pixel_at<T>(first + (int32_t)threadIdx.x, count, rows, cols), begin, end, tiles, sums);
+    add_steps<T, M>(p, rows, cols, in + group * p.k * p.in.c, laid + (int64_t)group * d.kh * d.kw * laid_tap(p) + m0,
+                    pixel_at<T>(first + (int32_t)threadIdx.x, count, rows, cols), share, tiles, sums);
 #pragma unroll
-    for (int r = 0; r < PRODUCT_SIDE; r++) {
-        const product_reader<T> to = pixel_at<T>(first + product_row<ROWS>(r), count, rows, cols);
+    for (int r = 0; r < M::R; r++) {
+        const product_reader<T> to = pixel_at<T>(first + M::row(r), count, rows, cols);
         if (to.image < 0) continue;
         const int32_t at = to.image * p.out.n + (rows.write_first + to.a * rows.write_step) * p.out.h +
                            (cols.write_first + to.b * cols.write_step) * p.out.w;
 #pragma unroll
-        for (int c = 0; c < PRODUCT_SIDE; c++) {
-            const int32_t m = m0 + product_column(c), channel = group * p.m + m;
+        for (int c = 0; c < M::C; c++) {
+            const int32_t m = m0 + M::column(c), channel = group * p.m + m;
             if (m >= p.m) continue;
             if (parts != NULL)
                 parts[(int64_t)split * p.results + at + channel * p.out.c] = sums[r][c];
@@ -209,6 +210,7 @@ static __global__ void add_parts(product_problem p, const U *parts, const R *bia
 
 struct product_args {
     product_problem p;
+    product_way way;
     int32_t rows;
     int64_t laid; /* elements of the laid out weights, before the parts */
 };
@@ -231,12 +233,12 @@ static product_problem problem_of(const cnn_conv_desc *d, cnn_dir dir)
     return p;
 }
 
-cnn_status product_fit(const cuda_context *, const cnn_request *r, naive_launch *l, cnn_error *err)
+static cnn_status fit(const cnn_request *r, product_way way, naive_launch *l, cnn_error *err)
 {
     const cnn_conv_desc *d = &r->problem->u.conv;
     const cnn_status status = product_check(l->kernel, d, err);
     if (status != CNN_OK) return status;
-    product_args args = {problem_of(d, r->dir), 0, 0};
+    product_args args = {problem_of(d, r->dir), way, 0, 0};
     product_problem &p = args.p;
     const int64_t elem = (int64_t)sum_size(d), classes = p.backward ? d->sh * d->sw : 1;
     const int64_t pixels = p.backward ? d->mb * ceil_div(d->ih, d->sh) * ceil_div(d->iw, d->sw)
@@ -259,6 +261,35 @@ cnn_status product_fit(const cuda_context *, const cnn_request *r, naive_launch 
     return CNN_OK;
 }
 
+cnn_status product_fit(const cuda_context *, const cnn_request *r, naive_launch *l, cnn_error *err)
+{
+    return fit(r, PRODUCT_UNITS, l, err);
+}
+
+cnn_status product_cores_fit(const cuda_context *c, const cnn_request *r, naive_launch *l, cnn_error *err)
+{
+    product_way way;
+    const cnn_status status = product_cores_way(c, r, &way, err);
+    return status == CNN_OK ? fit(r, way, l, err) : status;
+}
+
+template <typename T, typename R>
+using kernel = void(product_problem, const T *, const cuda_real<T> *, const R *, R *, cuda_real<T> *,
+                    cuda_line_epilogue<R>);
+
+/* f64 has ordinary units alone here, and numbers of 16 bits tensor cores alone. */
+template <typename T, typename R, int ROWS> static kernel<T, R> *kernel_of(product_way way)
+{
+    if constexpr (sizeof(T) == 8)
+        return product_kernel<T, R, product_units<T, ROWS>>;
+    else if constexpr (sizeof(T) == 2)
+        return product_kernel<T, R, product_cores<T, 1, ROWS>>;
+    else
+        return way == PRODUCT_UNITS ? product_kernel<T, R, product_units<T, ROWS>>
+               : way == PRODUCT_ONE ? product_kernel<T, R, product_cores<T, 1, ROWS>>
+                                    : product_kernel<T, R, product_cores<T, 3, ROWS>>;
+}
+
 template <typename T, typename R>
 static cnn_status launch(cuda_context *context, const cnn_plan *plan, const cnn_weighted_args *a, cnn_error *err)
 {
@@ -274,10 +305,8 @@ static cnn_status launch(cuda_context *context, const cnn_plan *plan, const cnn_
     cnn_status status =
         cuda_launch(context, {"lay_weights", grid, dim3(LAY_SIDE, LAY_LINES), 0}, err, lay_weights<T>, p, a->w, laid);
     if (status != CNN_OK) return status;
-    status = args.rows == 128 ? cuda_launch(context, naive_shape(plan), err, product_kernel<T, R, 128>, p, in, laid,
-                                            bias, out, parts, epilogue)
-                              : cuda_launch(context, naive_shape(plan), err, product_kernel<T, R, 64>, p, in, laid,
-                                            bias, out, parts, epilogue);
+    kernel<T, R> *const product = args.rows == 128 ? kernel_of<T, R, 128>(args.way) : kernel_of<T, R, 64>(args.way);
+    status = cuda_launch(context, naive_shape(plan), err, product, p, in, laid, bias, out, parts, epilogue);
     if (status != CNN_OK || parts == NULL) return status;
     return cuda_launch(context, cuda_shape_1d(context, "add_parts", p.results, 256, 16), err, add_parts<U, R>, p, parts,
                        bias, out, epilogue);

@@ -1,4 +1,4 @@
-/* product.h: version 5: convolutions as products of matrices that are never stored (implicit GEMM, C++).
+/* product.h: versions 5 and 6: convolutions as products of matrices that are never stored (implicit GEMM, C++).
  *
  *   FWD    y  [pixels x oc]       = x under each tap  [pixels x (taps, ic)]  * w   [(taps, ic) x oc]
  *   BWD_D  dx [pixels x ic]       = dy under each tap [pixels x (taps, oc)]  * w   [(taps, oc) x ic]
@@ -18,7 +18,7 @@
 #include "harness/cuda/pack.h"
 #include "impl_cuda_naive/tile.h"
 
-enum { PRODUCT_COLUMNS = 64, PRODUCT_DEPTH = 8, PRODUCT_SIDE = 8 };
+enum { PRODUCT_COLUMNS = 64, PRODUCT_DEPTH = 8 };
 
 /* ---- What a block of FWD or BWD_D computes: tile.h's problem, whose classes of pixels are the grid's z. */
 
@@ -43,6 +43,9 @@ struct product_weights {
     int32_t splits, results;        /* results: weights, and the biases behind them */
 };
 
+/* How a step is multiplied: by ordinary units; on tensor cores, each number as one of theirs, or (f32) as two. */
+enum product_way { PRODUCT_UNITS, PRODUCT_ONE, PRODUCT_THREE };
+
 struct product_choice {
     int32_t rows, splits;
 };
@@ -58,56 +61,70 @@ int64_t product_room(const int64_t *knobs, int64_t taken);
 /* The gate: indices of 32 bits. */
 cnn_status product_check(const char *version, const cnn_conv_desc *, cnn_error *);
 
-/* Of a naive_kernel; FWD or BWD_D, as the request says: product.cu. */
+/* Version 6's: what the device and the problem allow. Sums of f32 of few terms are better off without tensor cores: the
+ * rounding of the parts would show in them. */
+cnn_status product_cores_way(const cuda_context *, const cnn_request *, product_way *, cnn_error *);
+
+/* Of a naive_kernel; FWD or BWD_D, as the request says: product.cu. The first is version 5's, the second version 6's.
+ */
 cnn_status product_fit(const cuda_context *, const cnn_request *, naive_launch *, cnn_error *);
+cnn_status product_cores_fit(const cuda_context *, const cnn_request *, naive_launch *, cnn_error *);
 cnn_status product_run(cuda_context *, const cnn_plan *, const cnn_weighted_args *, cnn_error *);
 /* BWD_W: product_weights.cu. */
 cnn_status product_weights_fit(const cuda_context *, const cnn_request *, naive_launch *, cnn_error *);
+cnn_status product_cores_weights_fit(const cuda_context *, const cnn_request *, naive_launch *, cnn_error *);
 cnn_status product_weights_run(cuda_context *, const cnn_plan *, const cnn_weighted_args *, cnn_error *);
 
-/* ---- The product of a step. */
-
-/* Numbers lie with four rows, or columns, side by side: what a thread reads at once. One pack more a line, so that
- * lines begin at different banks. */
-template <typename U, int ROWS> struct product_tile {
-    cuda_pack<U, 4> a[PRODUCT_DEPTH][ROWS / 4 + 1];
-    cuda_pack<U, 4> b[PRODUCT_DEPTH][PRODUCT_COLUMNS / 4 + 1];
+/* A block's share: steps begin to end - 1, of a tile that has so many rows and columns (or more than it has room for).
+ */
+struct product_share {
+    int32_t begin, end, rows, columns;
 };
 
-/* Blocks of ROWS threads a multiprocessor: 512 threads have 128 registers each, as much as f32 needs. */
-template <typename U> static constexpr int product_resident(int rows) { return (sizeof(U) > 4 ? 256 : 512) / rows; }
+/* ---- The product of a step, by a multiplier M: version 5's here, version 6's in product_cores.h. */
 
-/* A thread has rows 4*y to 4*y + 3 of the upper half of the tile and of the lower one, and columns likewise: a warp's
- * reads of a line are then side by side, or the same. */
-template <int ROWS> static __device__ inline int32_t product_row(int32_t r)
-{
-    const int32_t y = (int32_t)threadIdx.x / PRODUCT_SIDE;
-    return 4 * y + r + (r < 4 ? 0 : ROWS / 2 - 4);
-}
-static __device__ inline int32_t product_column(int32_t c)
-{
-    const int32_t x = (int32_t)threadIdx.x % PRODUCT_SIDE;
-    return 4 * x + c + (c < 4 ? 0 : PRODUCT_COLUMNS / 2 - 4);
-}
+/* Numbers lie with four rows, or columns, side by side: what a thread loads at once. M::PAD packs more a line, so that
+ * what a warp reads lies in different banks. */
+template <typename M> struct product_tile {
+    cuda_pack<typename M::real, 4> a[PRODUCT_DEPTH][M::ROWS / 4 + M::PAD];
+    cuda_pack<typename M::real, 4> b[PRODUCT_DEPTH][PRODUCT_COLUMNS / 4 + M::PAD];
+};
 
-template <typename U, int ROWS>
-static __device__ inline void product_multiply(const product_tile<U, ROWS> &tile, U (&sums)[PRODUCT_SIDE][PRODUCT_SIDE])
-{
-    const int32_t y = (int32_t)threadIdx.x / PRODUCT_SIDE, x = (int32_t)threadIdx.x % PRODUCT_SIDE;
+/* Multiply-adds, in U. A thread has 8 x 8 results: rows 4*y to 4*y + 3 of the upper half of the tile and of the lower
+ * one, and columns likewise, so that a warp's reads of a line are side by side, or the same. */
+template <typename U, int N> struct product_units {
+    typedef U real;
+    static constexpr int ROWS = N, R = 8, C = 8, PAD = 1;
+    /* Threads a multiprocessor: 512 have 128 registers each, as much as f32 needs. */
+    static constexpr int THREADS = sizeof(U) > 4 ? 256 : 512;
+
+    static __device__ inline int32_t row(int32_t r)
+    {
+        return 4 * ((int32_t)threadIdx.x / 8) + r + (r < 4 ? 0 : ROWS / 2 - 4);
+    }
+    static __device__ inline int32_t column(int32_t c)
+    {
+        return 4 * ((int32_t)threadIdx.x % 8) + c + (c < 4 ? 0 : PRODUCT_COLUMNS / 2 - 4);
+    }
+    /* A multiplier gets how many rows and columns of the tile there are: this one does all. */
+    static __device__ inline void multiply(const product_tile<product_units> &tile, int32_t, int32_t, U (&sums)[R][C])
+    {
+        const int32_t y = (int32_t)threadIdx.x / 8, x = (int32_t)threadIdx.x % 8;
 #pragma unroll
-    for (int k = 0; k < PRODUCT_DEPTH; k++) {
-        const cuda_pack<U, 4> a[2] = {tile.a[k][y], tile.a[k][ROWS / 8 + y]};
-        const cuda_pack<U, 4> b[2] = {tile.b[k][x], tile.b[k][PRODUCT_COLUMNS / 8 + x]};
+        for (int k = 0; k < PRODUCT_DEPTH; k++) {
+            const cuda_pack<U, 4> a[2] = {tile.a[k][y], tile.a[k][ROWS / 8 + y]};
+            const cuda_pack<U, 4> b[2] = {tile.b[k][x], tile.b[k][PRODUCT_COLUMNS / 8 + x]};
 #pragma unroll
-        for (int r = 0; r < PRODUCT_SIDE; r++) {
-            const U factor = a[r / 4].v[r % 4];
+            for (int r = 0; r < R; r++) {
+                const U factor = a[r / 4].v[r % 4];
 #pragma unroll
-            for (int c = 0; c < 4; c++) sums[r][c] += factor * b[0].v[c];
+                for (int c = 0; c < 4; c++) sums[r][c] += factor * b[0].v[c];
 #pragma unroll
-            for (int c = 0; c < 4; c++) sums[r][4 + c] += factor * b[1].v[c];
+                for (int c = 0; c < 4; c++) sums[r][4 + c] += factor * b[1].v[c];
+            }
         }
     }
-}
+};
 
 /* Four numbers side by side; zeros where there is nothing. */
 template <typename T>

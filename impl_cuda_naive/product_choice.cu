@@ -50,3 +50,44 @@ cnn_status product_check(const char *version, const cnn_conv_desc *d, cnn_error 
                     version, (long long)d->mb, (long long)d->ic, (long long)d->ih, (long long)d->iw, (long long)d->oc,
                     (long long)d->oh, (long long)d->ow);
 }
+
+/* ---- Version 6. */
+
+enum { TERMS_ENOUGH = 16 };
+
+/* Of one axis, how many outputs tap t has, at the fewest of taps that have any. */
+static int64_t fewest_outputs(int64_t i, int64_t o, int64_t k, int64_t s, int64_t p, int64_t step)
+{
+    int64_t least = INT64_MAX;
+    for (int64_t t = 0; t < k; t++) {
+        const int64_t start = p - t * step, first = start <= 0 ? 0 : ceil_div(start, s); /* where it is inside */
+        const int64_t end = start + i <= 0 ? 0 : smaller(o, ceil_div(start + i, s));
+        if (end > first) least = smaller(least, end - first);
+    }
+    return least == INT64_MAX ? 0 : least;
+}
+
+/* Whether each result that has terms has so many. A tap of FWD or BWD_D has all channels of a group. */
+static bool has_terms_enough(const cnn_conv_desc *d, cnn_dir dir)
+{
+    if (dir != CNN_BWD_W) return (dir == CNN_FWD ? d->ic : d->oc) / d->g >= TERMS_ENOUGH;
+    return d->mb * fewest_outputs(d->ih, d->oh, d->kh, d->sh, d->ph, d->dh + 1) *
+               fewest_outputs(d->iw, d->ow, d->kw, d->sw, d->pw, d->dw + 1) >=
+           TERMS_ENOUGH;
+}
+
+cnn_status product_cores_way(const cuda_context *c, const cnn_request *r, product_way *way, cnn_error *err)
+{
+    const cnn_conv_desc *d = &r->problem->u.conv;
+    if (d->t.dtype == CNN_F64)
+        return CNN_FAIL(err, CNN_UNSUPPORTED,
+                        "f64: the tensor cores are used for f32, f16 and bf16 here; use algorithm v5");
+    if (c->properties.major < 8)
+        return CNN_FAIL(err, CNN_UNSUPPORTED,
+                        "its products on tensor cores (mma.sync of TF32) are of compute capability 8.0 and later, and "
+                        "this device has %d.%d; use algorithm v5",
+                        c->properties.major, c->properties.minor);
+    const bool one = cuda_has_half(d->t.dtype) || d->t.math == CNN_MATH_TF32;
+    *way = one ? PRODUCT_ONE : has_terms_enough(d, r->dir) ? PRODUCT_THREE : PRODUCT_UNITS;
+    return CNN_OK;
+}

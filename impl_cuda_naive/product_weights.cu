@@ -5,7 +5,7 @@
  * loads 8 channels of dy and up to 8 of x, all of one pixel, whose place it finds by two multiplications. In NCHW the
  * step's pixels are neighbours in memory, and 8 threads side by side read them; in NHWC a pixel's channels are.
  * The blocks of the first tap and input channels add up dy as well, for the bias. */
-#include "impl_cuda_naive/product.h"
+#include "impl_cuda_naive/product_cores.h"
 
 template <typename R> struct product_outputs {
     R *dw, *db;
@@ -88,36 +88,37 @@ static __device__ inline void load_step(const product_weights &p, const weights_
                                l.b);
 }
 
-template <int ROWS, bool PACKS, typename U>
-static __device__ inline void keep_step(const weights_loads<U, ROWS> &l, product_tile<U, ROWS> &tile)
+template <typename M, bool PACKS>
+static __device__ inline void keep_step(const weights_loads<typename M::real, M::ROWS> &l, product_tile<M> &tile)
 {
+    constexpr int ROWS = M::ROWS;
     const int32_t pixel = pixel_of_thread<ROWS, PACKS>();
     keep_channels<ROWS, PACKS>(l.a, tile.a[pixel]);
     keep_channels<ROWS, PACKS>(l.b, tile.b[pixel]);
 }
 
-/* Steps begin to end - 1; *bias: of the thread's own row. */
-template <typename T, int ROWS, bool PACKS>
-static __device__ inline void add_steps(const product_weights &p, const weights_reader<T> &b, int32_t begin,
-                                        int32_t end, bool of_bias, product_tile<cuda_real<T>, ROWS> *tiles,
-                                        cuda_real<T> (&sums)[PRODUCT_SIDE][PRODUCT_SIDE], cuda_real<T> *bias)
+/* *bias: of the thread's own row. */
+template <typename T, typename M, bool PACKS>
+static __device__ inline void add_steps(const product_weights &p, const weights_reader<T> &b,
+                                        const product_share &share, bool of_bias, product_tile<M> *tiles,
+                                        cuda_real<T> (&sums)[M::R][M::C], cuda_real<T> *bias)
 {
-    const int32_t t = (int32_t)threadIdx.x;
-    weights_loads<cuda_real<T>, ROWS> loads;
+    const int32_t t = (int32_t)threadIdx.x, begin = share.begin, end = share.end;
+    weights_loads<cuda_real<T>, M::ROWS> loads;
     if (begin >= end) return;
-    load_step<T, ROWS, PACKS>(p, b, begin, loads);
-    keep_step<ROWS, PACKS>(loads, tiles[0]);
+    load_step<T, M::ROWS, PACKS>(p, b, begin, loads);
+    keep_step<M, PACKS>(loads, tiles[0]);
     __syncthreads();
     for (int32_t step = begin; step < end; step++) {
         const bool more = step + 1 < end;
-        const product_tile<cuda_real<T>, ROWS> &tile = tiles[(step - begin) % 2];
-        if (more) load_step<T, ROWS, PACKS>(p, b, step + 1, loads);
-        product_multiply(tile, sums);
+        const product_tile<M> &tile = tiles[(step - begin) % 2];
+        if (more) load_step<T, M::ROWS, PACKS>(p, b, step + 1, loads);
+        M::multiply(tile, share.rows, share.columns, sums);
         if (of_bias) {
 #pragma unroll
             for (int k = 0; k < PRODUCT_DEPTH; k++) *bias += tile.a[k][t / 4].v[t % 4];
         }
-        if (more) keep_step<ROWS, PACKS>(loads, tiles[1 - (step - begin) % 2]);
+        if (more) keep_step<M, PACKS>(loads, tiles[1 - (step - begin) % 2]);
         __syncthreads();
     }
 }
@@ -135,13 +136,14 @@ static __device__ inline void put(const product_weights &p, const product_output
         cuda_put(&out.dw[s.w.first + k * s.w.k + c * s.w.c + tap / s.kw * s.w.i + tap % s.kw * s.w.j], sum, out.add);
 }
 
-template <typename T, typename R, int ROWS, bool PACKS>
-static __global__ void __launch_bounds__(ROWS, product_resident<cuda_real<T>>(ROWS) * 3 / 4) /* or it spills */
+template <typename T, typename R, typename M, bool PACKS>
+static __global__ void __launch_bounds__(M::ROWS, M::THREADS * 3 / 4 / M::ROWS) /* or it spills */
     product_weights_kernel(product_weights p, const T *__restrict__ x, const T *__restrict__ dy, product_outputs<R> out,
                            cuda_real<T> *parts)
 {
     typedef cuda_real<T> U;
-    typedef product_tile<U, ROWS> tile;
+    typedef product_tile<M> tile;
+    constexpr int ROWS = M::ROWS;
     CUDA_SHARED(tile, tiles, [2]);
     const conv_shape<int32_t> &s = p.s;
     const int32_t tap = (int32_t)blockIdx.x / p.column_tiles;
@@ -149,9 +151,9 @@ static __global__ void __launch_bounds__(ROWS, product_resident<cuda_real<T>>(RO
     const int32_t group = (int32_t)blockIdx.y / p.row_tiles, k0 = (int32_t)blockIdx.y % p.row_tiles * ROWS;
     const int32_t first = group * s.group_oc + k0, t = (int32_t)threadIdx.x;
     const int64_t steps = (p.pixels + PRODUCT_DEPTH - 1) / PRODUCT_DEPTH;
-    const int32_t begin = (int32_t)(steps * blockIdx.z / p.splits),
-                  end = (int32_t)(steps * (blockIdx.z + 1) / p.splits);
     const int32_t rows = s.group_oc - k0, columns = s.group_ic - c0; /* of the tile, and behind it */
+    const product_share share = {(int32_t)(steps * blockIdx.z / p.splits),
+                                 (int32_t)(steps * (blockIdx.z + 1) / p.splits), rows, columns};
     const int32_t lane = (PACKS ? 4 : 1) * lane_of_thread<ROWS, PACKS>();
     const weights_reader<T> b = {x + (group * s.group_ic + c0 + lane) * s.x.c,
                                  dy + (first + lane) * s.y.c,
@@ -162,14 +164,14 @@ static __global__ void __launch_bounds__(ROWS, product_resident<cuda_real<T>>(RO
                                  (uint32_t)(LANES<ROWS> * s.x.c * (int32_t)sizeof(T)),
                                  (uint32_t)(LANES<ROWS> * s.y.c * (int32_t)sizeof(T))};
     const bool of_bias = out.db != NULL && blockIdx.x == 0;
-    U sums[PRODUCT_SIDE][PRODUCT_SIDE] = {}, bias = 0;
-    add_steps<T, ROWS, PACKS>(p, b, begin, end, of_bias, tiles, sums, &bias);
+    U sums[M::R][M::C] = {}, bias = 0;
+    add_steps<T, M, PACKS>(p, b, share, of_bias, tiles, sums, &bias);
     parts = parts != NULL ? parts + (int64_t)blockIdx.z * p.results : NULL;
 #pragma unroll
-    for (int r = 0; r < PRODUCT_SIDE; r++)
+    for (int r = 0; r < M::R; r++)
 #pragma unroll
-        for (int c = 0; c < PRODUCT_SIDE; c++) {
-            const int32_t row = product_row<ROWS>(r), column = product_column(c);
+        for (int c = 0; c < M::C; c++) {
+            const int32_t row = M::row(r), column = M::column(c);
             const int32_t e = (tap * s.oc + first + row) * s.group_ic + c0 + column;
             if (row >= rows || column >= columns) continue;
             if (parts != NULL)
@@ -195,17 +197,19 @@ static __global__ void add_parts(product_weights p, const U *parts, product_outp
 
 struct product_weights_args {
     product_weights p;
+    product_way way;
     int32_t rows;
     bool packs; /* both tensors lie in fours, one channel behind the other */
 };
 
-cnn_status product_weights_fit(const cuda_context *, const cnn_request *r, naive_launch *l, cnn_error *err)
+static cnn_status fit(const cnn_request *r, product_way way, naive_launch *l, cnn_error *err)
 {
     const cnn_conv_desc *d = &r->problem->u.conv;
     const cnn_status status = product_check(l->kernel, d, err);
     if (status != CNN_OK) return status;
     const int64_t elem = (int64_t)sum_size(d), taps = d->kh * d->kw;
     product_weights_args args = {};
+    args.way = way;
     product_weights &p = args.p;
     p.s = conv_shape_of<int32_t>(d);
     p.by_row = cuda_divide_by(d->oh), p.by_column = cuda_divide_by(d->ow);
@@ -229,6 +233,39 @@ cnn_status product_weights_fit(const cuda_context *, const cnn_request *r, naive
     return CNN_OK;
 }
 
+cnn_status product_weights_fit(const cuda_context *, const cnn_request *r, naive_launch *l, cnn_error *err)
+{
+    return fit(r, PRODUCT_UNITS, l, err);
+}
+
+cnn_status product_cores_weights_fit(const cuda_context *c, const cnn_request *r, naive_launch *l, cnn_error *err)
+{
+    product_way way;
+    const cnn_status status = product_cores_way(c, r, &way, err);
+    return status == CNN_OK ? fit(r, way, l, err) : status;
+}
+
+template <typename T, typename R>
+using kernel = void(product_weights, const T *, const T *, product_outputs<R>, cuda_real<T> *);
+
+template <typename T, typename R, typename M> static kernel<T, R> *kernel_of(bool packs)
+{
+    return packs ? product_weights_kernel<T, R, M, true> : product_weights_kernel<T, R, M, false>;
+}
+
+/* f64 has ordinary units alone here, and numbers of 16 bits tensor cores alone. */
+template <typename T, typename R, int ROWS> static kernel<T, R> *kernel_of_rows(product_way way, bool packs)
+{
+    if constexpr (sizeof(T) == 8)
+        return kernel_of<T, R, product_units<T, ROWS>>(packs);
+    else if constexpr (sizeof(T) == 2)
+        return kernel_of<T, R, product_cores<T, 1, ROWS>>(packs);
+    else
+        return way == PRODUCT_UNITS ? kernel_of<T, R, product_units<T, ROWS>>(packs)
+               : way == PRODUCT_ONE ? kernel_of<T, R, product_cores<T, 1, ROWS>>(packs)
+                                    : kernel_of<T, R, product_cores<T, 3, ROWS>>(packs);
+}
+
 template <typename T, typename R>
 static cnn_status launch(cuda_context *context, const cnn_plan *plan, const cnn_weighted_args *a, cnn_error *err)
 {
@@ -237,11 +274,9 @@ static cnn_status launch(cuda_context *context, const cnn_plan *plan, const cnn_
     const product_weights &p = args.p;
     U *parts = p.splits > 1 ? static_cast<U *>(a->workspace) : NULL;
     const product_outputs<R> out = {static_cast<R *>(a->dw), static_cast<R *>(a->db), a->beta != 0};
-    typedef void kernel(product_weights, const T *, const T *, product_outputs<R>, U *);
-    kernel *const kernels[2][2] = {{product_weights_kernel<T, R, 64, false>, product_weights_kernel<T, R, 64, true>},
-                                   {product_weights_kernel<T, R, 128, false>, product_weights_kernel<T, R, 128, true>}};
-    const cnn_status status =
-        cuda_launch(context, naive_shape(plan), err, kernels[args.rows == 128][args.packs], p, a->x, a->dy, out, parts);
+    kernel<T, R> *const product = args.rows == 128 ? kernel_of_rows<T, R, 128>(args.way, args.packs)
+                                                   : kernel_of_rows<T, R, 64>(args.way, args.packs);
+    const cnn_status status = cuda_launch(context, naive_shape(plan), err, product, p, a->x, a->dy, out, parts);
     if (status != CNN_OK || parts == NULL) return status;
     return cuda_launch(context, cuda_shape_1d(context, "add_parts", p.results, 256, 16), err, add_parts<U, R>, p, parts,
                        out);

@@ -20,10 +20,10 @@ verified() { # PASSED, UNSUPPORTED, options
 }
 conv=(--op conv --problem g2mb2ic6ih7oc10kh3ph1 --layout all)
 for epilogue in add relu add+leaky_relu=0.25 add+clipped_relu=2 scale=0.5 add+elu=1 selu add+sigmoid tanh; do
-    verified 20 2 "${conv[@]}" --impl 'cuda_naive:*,cuda_im2col:*' --epilogue $epilogue # depthwise does not take it
+    verified 22 2 "${conv[@]}" --impl 'cuda_naive:*,cuda_im2col:*' --epilogue $epilogue # depthwise does not take it
 done
 verified 6 0 --op conv --problem g4mb2ic4ih7oc8kh3ph1 --layout all --dtype f32,f64,bf16 --impl cuda_naive:depthwise --epilogue add+relu
-verified 4 0 "${conv[@]}" --impl cuda_naive:v5 --dtype f16,bf16 --epilogue add+relu --set cuda_naive.product.splits=2
+verified 4 0 "${conv[@]}" --impl cuda_naive:v6 --dtype f16,bf16 --epilogue add+relu --set cuda_naive.product.splits=2
 verified 8 0 --op conv3d --problem mb2ic3id3ih5iw4oc4kd3kh3kw3pd1ph1pw1 --layout all --dtype f32,f64 --impl 'cuda_naive:*,cuda_im2col:*' --epilogue add+tanh
 verified 4 0 "${conv[@]}" --impl cuda_naive:v1,cuda_naive:v2 --dtype f16 --epilogue add+tanh
 verified 6 0 --op fc --problem mb5ic3ih4oc7 --layout all --impl 'cuda_naive:*,cuda_im2col:*' --epilogue add+elu=1

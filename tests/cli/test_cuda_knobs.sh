@@ -40,7 +40,7 @@ done
 passes --impl cuda_naive:v2 --op conv --dir BWD_W --problem mb2ic5ih7oc6kh3ph1 --set cuda_naive.v2.reduce_blocks=1
 for rows in 64 128; do # tiles that are full and some that are not, in both layouts, by fours of channels and one by one
     for splits in 1 3; do
-        passes --impl cuda_naive:v5 --op conv --layout nchw,nhwc --problem mb2ic72ih8oc136kh3sh2ph1 --problem g2mb1ic26ih7oc10kh3ph1 \
+        passes --impl cuda_naive:v5,cuda_naive:v6 --op conv --layout nchw,nhwc --problem mb2ic72ih8oc136kh3sh2ph1 --problem g2mb1ic26ih7oc10kh3ph1 \
             --set cuda_naive.product.rows=$rows --set cuda_naive.product.splits=$splits
     done
 done
