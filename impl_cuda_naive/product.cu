@@ -110,6 +110,7 @@ static __device__ inline void keep_step(const product_loads<typename M::real, M:
         tile.b[(t + e * ROWS) / LINE_PACKS][(t + e * ROWS) % LINE_PACKS] = l.b[e];
 }
 
+/* The steps of the block's share. */
 template <typename T, typename M>
 static __device__ inline void
 add_steps(const product_problem &p, const tile_axis &rows, const tile_axis &cols, const T *in, const cuda_real<T> *laid,

@@ -4,10 +4,11 @@
  *   BWD_D  dx [pixels x ic]       = dy under each tap [pixels x (taps, oc)]  * w   [(taps, oc) x ic]
  *   BWD_W  dw [oc x (taps, ic)]   = dy                [oc x pixels]          * x   [pixels x (taps, ic)]
  *
- * A block computes ROWS x 64 results with ROWS threads, of which each has 8 x 8 in registers. Of the sum's axis it
- * takes 8 at a time: one step. While it multiplies what one half of the shared memory holds, the next step's numbers
- * are on their way to registers, and go to the other half: so a step has one barrier, and no thread waits for memory.
- * A thread reads 16 numbers of shared memory for 64 multiply-adds.
+ * A block computes ROWS x 64 results with ROWS threads, of which each has 64 in registers. Of the sum's axis it takes 8
+ * at a time: one step. While it multiplies what one half of the shared memory holds, the next step's numbers are on
+ * their way to registers, and go to the other half: so a step has one barrier, and no thread waits for memory.
+ * Version 5 multiplies by ordinary units: a thread reads 16 numbers of shared memory for 64 multiply-adds. In version 6
+ * tensor cores do it (product_cores.h).
  *
  * Where results are few, the steps are cut into `splits` parts. Each part's sums go to the workspace, and a second
  * kernel adds them up in their order: deterministic, without atomics. */
@@ -65,8 +66,7 @@ cnn_status product_check(const char *version, const cnn_conv_desc *, cnn_error *
  * rounding of the parts would show in them. */
 cnn_status product_cores_way(const cuda_context *, const cnn_request *, product_way *, cnn_error *);
 
-/* Of a naive_kernel; FWD or BWD_D, as the request says: product.cu. The first is version 5's, the second version 6's.
- */
+/* Of naive_kernels, version 5's and version 6's; FWD or BWD_D, as the request says: product.cu. */
 cnn_status product_fit(const cuda_context *, const cnn_request *, naive_launch *, cnn_error *);
 cnn_status product_cores_fit(const cuda_context *, const cnn_request *, naive_launch *, cnn_error *);
 cnn_status product_run(cuda_context *, const cnn_plan *, const cnn_weighted_args *, cnn_error *);
@@ -75,8 +75,7 @@ cnn_status product_weights_fit(const cuda_context *, const cnn_request *, naive_
 cnn_status product_cores_weights_fit(const cuda_context *, const cnn_request *, naive_launch *, cnn_error *);
 cnn_status product_weights_run(cuda_context *, const cnn_plan *, const cnn_weighted_args *, cnn_error *);
 
-/* A block's share: steps begin to end - 1, of a tile that has so many rows and columns (or more than it has room for).
- */
+/* A block's share: steps begin to end - 1, of a tile with so many rows and columns, or more than there is room for. */
 struct product_share {
     int32_t begin, end, rows, columns;
 };

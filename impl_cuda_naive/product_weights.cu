@@ -97,7 +97,7 @@ static __device__ inline void keep_step(const weights_loads<typename M::real, M:
     keep_channels<ROWS, PACKS>(l.b, tile.b[pixel]);
 }
 
-/* *bias: of the thread's own row. */
+/* The steps of the block's share; *bias: of the thread's own row. */
 template <typename T, typename M, bool PACKS>
 static __device__ inline void add_steps(const product_weights &p, const weights_reader<T> &b,
                                         const product_share &share, bool of_bias, product_tile<M> *tiles,
