@@ -50,12 +50,23 @@ template <typename T, int PRODUCTS, int N> struct product_cores {
     }
     static __device__ inline int32_t column(int32_t c) { return c / 2 * 8 + (int32_t)threadIdx.x % 4 * 2 + c % 2; }
 
-    /* What has no rows or columns is left out, by whole products: the same for all lanes of a warp. */
+    /* What has no rows or columns is left out, by whole products: the same for all lanes of a warp. Where nothing is,
+     * nothing is asked, and products are under way side by side. */
     static __device__ inline void multiply(const product_tile<product_cores> &tile, int32_t rows, int32_t columns,
                                            float (&sums)[R][C])
     {
         const int32_t first = (int32_t)threadIdx.x / 32 * 32;
-        if (first >= rows) return;
+        if (first + 32 <= rows && columns >= PRODUCT_COLUMNS)
+            multiply_these<true>(tile, 32, columns, sums);
+        else if (first < rows)
+            multiply_these<false>(tile, rows - first, columns, sums);
+    }
+
+    /* `rows`: of the warp's. */
+    template <bool WHOLE>
+    static __device__ inline void multiply_these(const product_tile<product_cores> &tile, int32_t rows, int32_t columns,
+                                                 float (&sums)[R][C])
+    {
         uint32_t high[2][2 * WORDS], low[2][2 * WORDS];
 #pragma unroll
         for (int m = 0; m < 2; m++)
@@ -67,7 +78,7 @@ template <typename T, int PRODUCTS, int N> struct product_cores {
             }
 #pragma unroll
         for (int n = 0; n < C / 2; n++) {
-            if (n * 8 >= columns) break;
+            if (!WHOLE && n * 8 >= columns) break;
             const int32_t at = n * 8 + (int32_t)threadIdx.x % 32 / 4;
             uint32_t of_b[WORDS], rest[WORDS];
 #pragma unroll
@@ -78,7 +89,7 @@ template <typename T, int PRODUCTS, int N> struct product_cores {
             }
 #pragma unroll
             for (int m = 0; m < 2; m++) {
-                if (first + 16 * m >= rows) break;
+                if (!WHOLE && 16 * m >= rows) break;
                 float d[4] = {};
                 if (PRODUCTS == 3) {
                     cuda_mma(T{}, d, low[m], of_b);

@@ -63,8 +63,8 @@ if [[ $("$benchcnn" list) == *'✓ cuda_im2col'* ]]; then
 fi
 
 # A kernel that dies: the call, the kernel, the problem; what was finished is recorded
-broken kernel=40 1 "cudaMemcpyAsync|cudaErrorIllegalAddress|the latest kernel was|cannot be used any more" \
-    verify --impl "$impl" --problem mb2ic3ih9oc5kh3 --out "$tmp/verify.jsonl"
+broken kernel=20 1 "cudaMemcpyAsync|cudaErrorIllegalAddress|the latest kernel was|cannot be used any more" \
+    verify --impl "$impl:v4" --problem mb2ic3ih9oc5kh3 --out "$tmp/verify.jsonl"
 holds "the report" "$tmp/out" "mb2ic3ih9oc5oh7kh3|repeat with"
 grep '"state":"FAILED"' "$tmp/verify.jsonl" | grep -q cudaErrorIllegalAddress || fail "the record lacks the failure"
 # A replayed step does not tell which kernel it was: it says how to find out, and no name that may be wrong. How many kernels
