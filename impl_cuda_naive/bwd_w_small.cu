@@ -189,7 +189,7 @@ static __global__ void __launch_bounds__(SMALL_THREADS)
         R *to = place_of<R>(g, part, thread, dw, db);
         if (to != NULL) cuda_put(to, sum, add);
     }
-    cuda_cluster_barrier(); /* the first block has read the others' */
+    cuda_cluster_leave(); /* the first block has read the others' */
 }
 
 static cnn_status fit(const cuda_context *context, const cnn_request *r, naive_launch *l, cnn_error *err)

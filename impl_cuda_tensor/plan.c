@@ -830,6 +830,8 @@ static cnn_status make(const cuda_context *c, const cnn_request *r, bool as_it_l
         m->few = few_of(&d, r->dir);
         return CNN_OK;
     }
+    m->is_direct = cutensor_plan_direct(c, r, &d, &m->direct);
+    if (m->is_direct) return CNN_OK;
     if (cutensor_plan_fold(r, &d, m)) d = cutensor_folded(&d);
     m->is_matrix = r->knobs[CUTENSOR_KNOB_REPACK] != 1 && cutensor_plan_matrix(c, r, &d, m);
     if (!m->is_matrix) {

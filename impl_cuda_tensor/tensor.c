@@ -130,6 +130,10 @@ static cnn_status run_sums(cuda_context *c, const cnn_plan *plan, const cnn_weig
     const cnn_dtype dtype = plan->problem.u.type.dtype;
     if (m.is_few)
         return cutensor_few_run(c, &m.few, dtype, o.in, args->w, forward ? args->b : NULL, o.out, &o.finish, err);
+    if (m.is_direct) {
+        const cutensor_factors factors = {args->w, o.in, forward ? args->b : NULL, o.out, o.finish};
+        return cutensor_direct_run(c, &m.direct, &factors, err);
+    }
     if (m.is_matrix) {
         const cutensor_matrices matrices = {
             .in = o.in, .other = args->w, .bias = o.bias, .out = o.out, .finish = o.finish};
@@ -177,6 +181,11 @@ static cnn_status run_weights(cuda_context *c, const cnn_plan *plan, const cnn_w
         cutensor_few few = m->few;
         few.add = args->beta != 0;
         return cutensor_few_weights_run(c, &few, plan->problem.u.type.dtype, args->x, args->dy, args->dw, err);
+    }
+    if (m->is_direct) {
+        const cutensor_factors factors = {
+            args->dy, args->x, NULL, args->dw, {.adds = args->beta != 0, .acts = CUTENSOR_NO_ACT}};
+        return cutensor_direct_run(c, &m->direct, &factors, err);
     }
     cnn_status status = repack(c, plan, args, err);
     if (status != CNN_OK) return status;

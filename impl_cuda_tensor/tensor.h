@@ -172,6 +172,38 @@ typedef struct cutensor_product {
     cuda_divisor by_image_steps;
 } cutensor_product;
 
+/* ---- direct.cu: one tap of f32, out[row][column] = sum over k of a[row][k] * b[column][k]. Element e of an axis is a
+ * channel, e*step numbers behind the first; or pixel (p, q) of image n, n*image + p*line + q*step behind it. */
+typedef struct cutensor_axis {
+    int32_t count, step;
+    int32_t pixels, image, line; /* pixels 0: channels, or pixels that lie like these */
+    cuda_divisor by_plane, by_wide;
+} cutensor_axis;
+
+/* Four numbers are read at once where they lie side by side, along k or along the rows, k being channels or pixels;
+ * else one. */
+enum { CUTENSOR_ALONG_K, CUTENSOR_ALONG_ROWS, CUTENSOR_ROWS_OF_PIXELS, CUTENSOR_ONE_BY_ONE, CUTENSOR_WAYS };
+typedef struct cutensor_factor {
+    cutensor_axis rows, k;
+    int32_t way;
+} cutensor_factor;
+
+typedef struct cutensor_direct {
+    cutensor_factor a, b;
+    cutensor_axis columns; /* of out, as b's rows */
+    int32_t row_step;      /* of out */
+    int32_t fours;         /* four rows of out are stored at once */
+    /* BWD_D with strides: a column is cell_high by cell_wide pixels of dx, as far as there are out_high by out_wide of
+     * an image, and gives a sum to the first of them alone; down and right: the steps between them. Else 0. */
+    int32_t cell_high, cell_wide, out_high, out_wide, down, right;
+    int32_t parts, has_bias;       /* parts of a number */
+    int32_t across, down_tiles;    /* tiles side by side, over the columns; one below the other */
+    int32_t warps, splits;         /* which share the steps of 16 k of a tile: of a block, blocks of a cluster */
+    int32_t log_splits, log_units; /* both are powers of 2; units: warps of a cluster */
+    int32_t steps, has_rest;       /* whole ones, and whether k has some more */
+    int32_t ahead;                 /* steps that a warp has on their way: 1 or 2 */
+} cutensor_direct;
+
 /* ---- repack.cu: tensors that are copied from NCHW to NHWC first, or back. */
 typedef struct cutensor_planes {
     int32_t channels, pixels, channel_tiles, pixel_tiles; /* pixels: of an image */
@@ -205,9 +237,11 @@ typedef struct cutensor_phase {
 
 typedef struct cutensor_plan {
     bool is_few;     /* then only `few` counts, and `bias` */
+    bool is_direct;  /* then only `direct`, and `bias` */
     bool is_matrix;  /* then only `matrix`, and `bias` */
     bool is_product; /* then only `product`, and `bias` */
     cutensor_few few;
+    cutensor_direct direct;
     cutensor_matrix matrix;
     cutensor_product product;
     cutensor_forward forward;
@@ -231,6 +265,8 @@ bool cutensor_strip_window(const int64_t *knobs, const cnn_conv_desc *, cutensor
 /* BWD_W as a strip (gradient_strip.cu), of a gradient whose sizes are set; false where it is none, or has too many
  * tiles. */
 bool cutensor_plan_gradient_strip(const cuda_context *, const cnn_request *, const cnn_conv_desc *, cutensor_plan *);
+/* plan_direct.c: false where it is no convolution of one tap of f32, or is better off as others are. */
+bool cutensor_plan_direct(const cuda_context *, const cnn_request *, const cnn_conv_desc *, cutensor_direct *);
 /* plan_matrix.c: false where it is no product of matrices, or is better off as others are. */
 bool cutensor_plan_matrix(const cuda_context *, const cnn_request *, const cnn_conv_desc *, cutensor_plan *);
 /* plan_gradient_boxes.c: false where it is no BWD_W of boxes. */
@@ -281,6 +317,13 @@ cnn_status cutensor_few_run(cuda_context *, const cutensor_few *, cnn_dtype, con
                             const void *bias, void *out, const cutensor_finish *, cnn_error *);
 cnn_status cutensor_few_weights_run(cuda_context *, const cutensor_few *, cnn_dtype, const void *x, const void *dy,
                                     void *dw, cnn_error *);
+/* a: the weights, or (BWD_W) dy; b: x, or (BWD_D) dy. */
+typedef struct cutensor_factors {
+    const float *a, *b, *bias;
+    float *out;
+    cutensor_finish finish;
+} cutensor_factors;
+cnn_status cutensor_direct_run(cuda_context *, const cutensor_direct *, const cutensor_factors *, cnn_error *);
 cnn_status cutensor_weights_run(cuda_context *, const cutensor_weights *, cnn_dtype, const void *w, void *to,
                                 void *flags, cnn_error *);
 /* BWD_W: `in` is dy, `other` x, and `partials` have room for `splits` times dw. FWD, BWD_D: `other` are the weights. */

@@ -17,6 +17,17 @@ static __device__ inline void cuda_cluster_barrier()
 #endif
 }
 
+/* All threads of the cluster's blocks come here, before one of these ends: what each has read of another one's shared
+ * memory, it has used. Stores are not waited for. */
+static __device__ inline void cuda_cluster_leave()
+{
+#ifdef BENCHCNN_CUDA_EMULATED
+    emulated_cluster_barrier(__FILE__, __LINE__);
+#elif defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900
+    asm volatile("barrier.cluster.arrive.relaxed.aligned;\nbarrier.cluster.wait.aligned;" ::: "memory");
+#endif
+}
+
 /* The same place of dynamic shared memory in the cluster's block of this rank. Only between two barriers of the
  * cluster: before the first one it holds nothing yet, behind the second one that block may have ended. */
 template <typename T> static __device__ inline const T *cuda_cluster_peer(const T *mine, int rank)
