@@ -105,6 +105,18 @@ for math in '' '--math tf32'; do
     verified 1 --op fc --dir BWD_W --problem mb130ic8ih3oc72 $math --check exact,bound,memory
 done
 
+# One tap of f32 straight from memory to the cores: four numbers at once along k, along the rows, or one by one; sums of k that 16 does
+# not divide; strides, of which one leaves pixels of dx without any; what is added and activated; steps shared by the blocks of a cluster.
+direct=(--set cuda_tensor.direct=1 --layout all)
+for math in '' '--math tf32'; do
+    verified 12 --op conv --problem mb2ic36ih6oc40kh1 --problem mb1ic18ih7iw9oc35kh1kw1sh2sw3 $math "${direct[@]}" "${check[@]}"
+    EMULATED_CUDA_FAULT=multiprocessors=16 verified 12 --op conv --problem mb1ic264ih4oc36kh1 --problem mb1ic40ih8oc20kh1sh2 $math \
+        "${direct[@]}" --check exact,bound,determinism
+done
+verified 2 --op conv --dir FWD --problem mb3ic20ih5oc36kh1sh2 "${direct[@]}" --epilogue add+relu --check exact,bound
+verified 6 --op fc --problem mb17ic24ih1oc66 "${direct[@]}" --check exact,bound,memory
+verified 6 --op deconv --problem mb2ic40ih5oc24kh1sh2 "${direct[@]}" --check exact,bound
+
 # A patch for all taps or one a tap, tiles whole or in pieces, each tile: the same numbers.
 for knobs in patch=0,split=0 patch=1,split=1,tile=2 patch=0,split=1,tile=3; do
     set=()
