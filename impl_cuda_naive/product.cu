@@ -1,8 +1,8 @@
 /* product.cu: FWD and BWD_D as products of matrices: see product.h for how a block multiplies, tile.h for what is
  * written and read.
  *
- * Rows of the tile are pixels, its columns written channels, and a step is 8 read channels of one tap. A thread loads
- * 8 channels of one pixel: it finds that pixel once a tap. Weights lie in w as nobody reads them here, so a small
+ * Rows of the tile are pixels, its columns written channels, and a step is DEPTH read channels of one tap. A thread
+ * loads these of one pixel: it finds that pixel once a tap. Weights lie in w as nobody reads them here, so a small
  * kernel lays them out first, [tap][read channel][written channel], zeros behind the last of either. */
 #include "harness/cuda/epilogue.h"
 #include "impl_cuda_naive/product_cores.h"
@@ -17,7 +17,7 @@ static inline __host__ __device__ int64_t laid_width(const product_problem &p)
 }
 static inline __host__ __device__ int64_t laid_tap(const product_problem &p)
 {
-    return (int64_t)p.k_steps * PRODUCT_DEPTH * laid_width(p);
+    return (int64_t)p.k_steps * p.depth * laid_width(p);
 }
 
 /* A block has 32 x 32 pairs of channels of one group, and passes their taps through shared memory: it reads along the
@@ -41,30 +41,29 @@ static __global__ void __launch_bounds__(LAY_SIDE *LAY_LINES)
         }
         __syncthreads();
         for (int32_t y = (int32_t)threadIdx.y; y < LAY_SIDE; y += LAY_LINES)
-            if (k0 + y < p.k_steps * PRODUCT_DEPTH) laid[(k0 + y) * laid_width(p) + m0 + x] = square[y][x];
+            if (k0 + y < p.k_steps * p.depth) laid[(k0 + y) * laid_width(p) + m0 + x] = square[y][x];
         __syncthreads();
     }
 }
 
 /* ---- Pixels. */
 
-/* What a thread reads next: channels k to k + 7 of its pixel under a tap, and their weights. */
+/* What a thread reads next: channels k to k + DEPTH - 1 of its pixel under a tap, and their weights. */
 template <typename T> struct product_reader {
     int32_t image, a, b; /* the pixel that is written; image -1: none */
-    int32_t tap, k;
+    int32_t t, u, k;     /* the tap */
     bool inside;
     const T *at;
-    const cuda_real<T> *w; /* of the first of the block's written channels */
+    const cuda_real<T> *w; /* the thread's first four of the step's */
 };
 
 template <typename T>
 static __device__ inline void find_tap(const product_problem &p, const tile_axis &rows, const tile_axis &cols,
                                        const T *in, const cuda_real<T> *laid, product_reader<T> &r)
 {
-    const int32_t t = r.tap / cols.taps, u = r.tap % cols.taps;
-    const int32_t h = r.a * rows.step + rows.start + t * rows.tap_step;
-    const int32_t v = r.b * cols.step + cols.start + u * cols.tap_step;
-    const int32_t i = rows.tap_first + t * rows.tap_every, j = cols.tap_first + u * cols.tap_every;
+    const int32_t h = r.a * rows.step + rows.start + r.t * rows.tap_step;
+    const int32_t v = r.b * cols.step + cols.start + r.u * cols.tap_step;
+    const int32_t i = rows.tap_first + r.t * rows.tap_every, j = cols.tap_first + r.u * cols.tap_every;
     r.inside = r.image >= 0 && h >= 0 && h < rows.size && v >= 0 && v < cols.size;
     r.at = r.inside ? in + r.image * p.in.n + h * p.in.h + v * p.in.w + r.k * p.in.c : in;
     r.w = laid + (i * p.s.kw + j) * laid_tap(p) + r.k * laid_width(p);
@@ -73,40 +72,36 @@ static __device__ inline void find_tap(const product_problem &p, const tile_axis
 enum { LINE_PACKS = PRODUCT_COLUMNS / 4 };
 
 /* What is loaded for a step, on its way to shared memory. */
-template <typename U, int ROWS> struct product_loads {
-    cuda_pack<U, 4> a[PRODUCT_DEPTH / 4];
-    cuda_pack<U, 4> b[LINE_PACKS * PRODUCT_DEPTH / ROWS];
+template <typename M> struct product_loads {
+    cuda_pack<typename M::real, 4> a[M::DEPTH / 4];
+    cuda_pack<typename M::real, 4> b[LINE_PACKS * M::DEPTH / M::ROWS];
 };
 
-template <typename T, int ROWS>
-static __device__ inline void load_step(const product_problem &p, const product_reader<T> &r,
-                                        product_loads<cuda_real<T>, ROWS> &l)
+template <typename T, typename M>
+static __device__ inline void load_step(const product_problem &p, const product_reader<T> &r, product_loads<M> &l)
 {
-    const int32_t left = p.k - r.k;
+    const int32_t there = r.inside ? p.k - r.k : 0;
     if (p.packs) {
 #pragma unroll
-        for (int e = 0; e < PRODUCT_DEPTH / 4; e++) product_load(r.at + 4 * e, r.inside && 4 * e < left, &l.a[e]);
+        for (int e = 0; e < M::DEPTH / 4; e++) product_load(r.at + 4 * e, 4 * e < there, &l.a[e]);
     } else {
 #pragma unroll
-        for (int e = 0; e < PRODUCT_DEPTH; e++)
-            l.a[e / 4].v[e % 4] = r.inside && e < left ? cuda_load(r.at[e * p.in.c]) : 0;
+        for (int e = 0; e < M::DEPTH; e++)
+            l.a[e / 4].v[e % 4] = e < there ? cuda_load(*product_line(r.at, p.in_bytes, e)) : 0;
     }
 #pragma unroll
-    for (int e = 0; e < LINE_PACKS * PRODUCT_DEPTH / ROWS; e++) {
-        const int32_t q = (int32_t)threadIdx.x + e * ROWS;
-        product_load(r.w + q / LINE_PACKS * laid_width(p) + q % LINE_PACKS * 4, true, &l.b[e]);
-    }
+    for (int e = 0; e < LINE_PACKS * M::DEPTH / M::ROWS; e++)
+        product_load(r.w + e * (M::ROWS / LINE_PACKS) * laid_width(p), true, &l.b[e]);
 }
 
-template <typename M>
-static __device__ inline void keep_step(const product_loads<typename M::real, M::ROWS> &l, product_tile<M> &tile)
+template <typename M> static __device__ inline void keep_step(const product_loads<M> &l, product_tile<M> &tile)
 {
     constexpr int ROWS = M::ROWS;
     const int32_t t = (int32_t)threadIdx.x;
 #pragma unroll
-    for (int e = 0; e < PRODUCT_DEPTH; e++) tile.a[e][t / 4].v[t % 4] = l.a[e / 4].v[e % 4];
+    for (int e = 0; e < M::DEPTH; e++) tile.a[e][t / 4].v[t % 4] = l.a[e / 4].v[e % 4];
 #pragma unroll
-    for (int e = 0; e < LINE_PACKS * PRODUCT_DEPTH / ROWS; e++)
+    for (int e = 0; e < LINE_PACKS * M::DEPTH / M::ROWS; e++)
         tile.b[(t + e * ROWS) / LINE_PACKS][(t + e * ROWS) % LINE_PACKS] = l.b[e];
 }
 
@@ -117,27 +112,28 @@ add_steps(const product_problem &p, const tile_axis &rows, const tile_axis &cols
           product_reader<T> r, const product_share &share, product_tile<M> *tiles, cuda_real<T> (&sums)[M::R][M::C])
 {
     const int32_t begin = share.begin, end = share.end;
-    product_loads<cuda_real<T>, M::ROWS> loads;
+    product_loads<M> loads;
     if (begin >= end) return;
-    r.tap = begin / p.k_steps;
-    r.k = begin % p.k_steps * PRODUCT_DEPTH;
+    r.t = begin / p.k_steps / cols.taps;
+    r.u = begin / p.k_steps % cols.taps;
+    r.k = begin % p.k_steps * p.depth;
     find_tap(p, rows, cols, in, laid, r);
-    load_step<T, M::ROWS>(p, r, loads);
+    load_step<T, M>(p, r, loads);
     keep_step<M>(loads, tiles[0]);
     __syncthreads();
     for (int32_t step = begin; step < end; step++) {
         const bool more = step + 1 < end;
         const int32_t half = (step - begin) % 2;
         if (more) {
-            r.k += PRODUCT_DEPTH;
-            r.at += PRODUCT_DEPTH * p.in.c;
-            r.w += PRODUCT_DEPTH * laid_width(p);
+            r.k += M::DEPTH;
+            r.at += M::DEPTH * p.in.c;
+            r.w += M::DEPTH * laid_width(p);
             if (r.k >= p.k) {
                 r.k = 0;
-                r.tap++;
+                if (++r.u == cols.taps) r.u = 0, r.t++;
                 find_tap(p, rows, cols, in, laid, r);
             }
-            load_step<T, M::ROWS>(p, r, loads);
+            load_step<T, M>(p, r, loads);
         }
         M::multiply(tiles[half], share.rows, share.columns, sums);
         if (more) keep_step<M>(loads, tiles[1 - half]);
@@ -151,8 +147,8 @@ static __device__ inline product_reader<T> pixel_at(int32_t index, int32_t count
                                                     const tile_axis &cols)
 {
     const int32_t line = index / cols.count;
-    if (index >= count) return {-1, 0, 0, 0, 0, false, NULL, NULL};
-    return {line / rows.count, line % rows.count, index % cols.count, 0, 0, false, NULL, NULL};
+    if (index >= count) return {-1, 0, 0, 0, 0, 0, false, NULL, NULL};
+    return {line / rows.count, line % rows.count, index % cols.count, 0, 0, 0, false, NULL, NULL};
 }
 
 template <typename T, typename R, typename M>
@@ -175,7 +171,9 @@ static __global__ void __launch_bounds__(M::ROWS, M::THREADS / M::ROWS)
                                  count - first, p.m - m0};
     U sums[M::R][M::C] = {};
     if (first >= count) return;
-    add_steps<T, M>(p, rows, cols, in + group * p.k * p.in.c, laid + (int64_t)group * d.kh * d.kw * laid_tap(p) + m0,
+    laid += (int64_t)group * d.kh * d.kw * laid_tap(p) + (int32_t)threadIdx.x / LINE_PACKS * laid_width(p) + m0 +
+            (int32_t)threadIdx.x % LINE_PACKS * 4;
+    add_steps<T, M>(p, rows, cols, in + group * p.k * p.in.c, laid,
                     pixel_at<T>(first + (int32_t)threadIdx.x, count, rows, cols), share, tiles, sums);
 #pragma unroll
     for (int r = 0; r < M::R; r++) {
@@ -216,20 +214,25 @@ struct product_args {
     int64_t laid; /* elements of the laid out weights, before the parts */
 };
 
-static product_problem problem_of(const cnn_conv_desc *d, cnn_dir dir)
+static product_problem problem_of(const cnn_conv_desc *d, cnn_dir dir, product_way way)
 {
     const conv_shape<int32_t> s = conv_shape_of<int32_t>(d);
     const bool back = dir != CNN_FWD;
-    product_problem p = {s, back, s.group_oc, s.group_ic, s.x,  s.y, s.w.k, s.w.c, s.group_oc * s.w.k,
-                         0, 0,    1,          0,          false};
+    product_problem p = {s,          back,  s.group_oc,
+                         s.group_ic, s.x,   s.y,
+                         s.w.k,      s.w.c, s.group_oc * s.w.k,
+                         0,          0,     1,
+                         0,          0,     product_depth(way, (int64_t)sum_size(d)),
+                         false};
     if (back) {
         p.m = s.group_ic, p.k = s.group_oc;
         p.in = s.y, p.out = s.x;
         p.w_m = s.w.c, p.w_k = s.w.k;
     }
-    p.k_steps = (int32_t)ceil_div(p.k, PRODUCT_DEPTH);
+    p.k_steps = (int32_t)ceil_div(p.k, p.depth);
     p.m_tiles = (int32_t)ceil_div(p.m, PRODUCT_COLUMNS);
     p.results = (int32_t)(back ? d->mb * d->ic * d->ih * d->iw : d->mb * d->oc * d->oh * d->ow);
+    p.in_bytes = (uint32_t)(p.in.c * (int32_t)element_size(d));
     p.packs = p.in.c == 1 && p.k % 4 == 0;
     return p;
 }
@@ -239,7 +242,7 @@ static cnn_status fit(const cnn_request *r, product_way way, naive_launch *l, cn
     const cnn_conv_desc *d = &r->problem->u.conv;
     const cnn_status status = product_check(l->kernel, d, err);
     if (status != CNN_OK) return status;
-    product_args args = {problem_of(d, r->dir), way, 0, 0};
+    product_args args = {problem_of(d, r->dir, way), way, 0, 0};
     product_problem &p = args.p;
     const int64_t elem = (int64_t)sum_size(d), classes = p.backward ? d->sh * d->sw : 1;
     const int64_t pixels = p.backward ? d->mb * ceil_div(d->ih, d->sh) * ceil_div(d->iw, d->sw)
@@ -302,7 +305,7 @@ static cnn_status launch(cuda_context *context, const cnn_plan *plan, const cnn_
     U *laid = static_cast<U *>(a->workspace), *parts = p.splits > 1 ? laid + args.laid : NULL;
     const cuda_line_epilogue<R> epilogue = cuda_line_epilogue_of<R>(plan, a);
     const dim3 grid((unsigned)(p.m_tiles * PRODUCT_COLUMNS / LAY_SIDE),
-                    (unsigned)ceil_div((int64_t)p.k_steps * PRODUCT_DEPTH, LAY_SIDE), (unsigned)plan->problem.u.conv.g);
+                    (unsigned)ceil_div((int64_t)p.k_steps * p.depth, LAY_SIDE), (unsigned)plan->problem.u.conv.g);
     cnn_status status =
         cuda_launch(context, {"lay_weights", grid, dim3(LAY_SIDE, LAY_LINES), 0}, err, lay_weights<T>, p, a->w, laid);
     if (status != CNN_OK) return status;

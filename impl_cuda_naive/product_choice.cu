@@ -4,14 +4,14 @@
  * of 132 multiprocessors whatever the device is, so that results have the same bits on every one. */
 #include "impl_cuda_naive/product.h"
 
-/* Costs in steps of 64 rows on one multiprocessor, which multiply-adds at an H200's full rate take 0.13 us for. All are
+/* Costs in steps of 64 rows on one multiprocessor, which multiply-adds at an H200's full rate take 0.26 us for. All are
  * reckoned or guessed, none is measured yet. */
 enum { MULTIPROCESSORS = 132, MOST_SPLITS = 64 };
 static const double busy_rows = 256;       /* fewer rows a multiprocessor leave it waiting */
-static const double begin_cost = 8;        /* of a block: first loads, last stores, in steps */
+static const double begin_cost = 4;        /* of a block: first loads, last stores, in steps */
 static const double narrow_cost = 1.1;     /* 64 rows load more for a multiplication than 128 */
-static const double finish_cost = 24;      /* of the second launch, */
-static const double element_cost = 2.5e-6; /* and of a byte of a part, which is written and read */
+static const double finish_cost = 12;      /* of the second launch, */
+static const double element_cost = 1.3e-6; /* and of a byte of a part, which is written and read */
 
 static double cost_of(const product_size &s, int32_t rows, int32_t splits)
 {

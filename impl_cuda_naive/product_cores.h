@@ -40,7 +40,8 @@ static __device__ inline uint32_t product_low(uint32_t v)
 /* T: what is multiplied; PRODUCTS: 3 of f32 at full accuracy, else 1. */
 template <typename T, int PRODUCTS, int N> struct product_cores {
     typedef float real;
-    static constexpr int ROWS = N, R = 4, C = 16, PAD = 2, THREADS = 384, WORDS = cuda_mma_words<T>::B;
+    static constexpr int DEPTH = 8, ROWS = N, R = 4, C = 16, PAD = 2, THREADS = 384, THREADS_BWD_W = 256,
+                         WORDS = cuda_mma_words<T>::B;
 
     /* Results of product m = r / 2 and n = c / 2 of the warp. */
     static __device__ inline int32_t row(int32_t r)

@@ -1,10 +1,10 @@
 /* product_weights.cu: BWD_W as a product of matrices: see product.h for how a block multiplies.
  *
- * Rows of the tile are output channels, its columns input channels of one tap, and a step is 8 output pixels. So both
- * factors are read as they lie, dy at the pixels, x where the tap reads for them: nothing is laid out first. A thread
- * loads 8 channels of dy and up to 8 of x, all of one pixel, whose place it finds by two multiplications. In NCHW the
- * step's pixels are neighbours in memory, and 8 threads side by side read them; in NHWC a pixel's channels are.
- * The blocks of the first tap and input channels add up dy as well, for the bias. */
+ * Rows of the tile are output channels, its columns input channels of one tap, and a step is DEPTH output pixels. So
+ * both factors are read as they lie, dy at the pixels, x where the tap reads for them: nothing is laid out first. A
+ * thread loads DEPTH channels of dy and up to as many of x, all of one pixel, whose place it finds by two
+ * multiplications. In NCHW the step's pixels are neighbours in memory, and DEPTH threads side by side read them; in
+ * NHWC a pixel's channels are. The blocks of the first tap and input channels add up dy as well, for the bias. */
 #include "impl_cuda_naive/product_cores.h"
 
 template <typename R> struct product_outputs {
@@ -13,26 +13,21 @@ template <typename R> struct product_outputs {
 };
 
 /* Threads of a block of ROWS that load channels of one pixel: thread t those of pixel t / LANES, in fours (PACKS: NHWC
- * whose channels come in fours), or of pixel t % 8. Its channels are `lane`, lane + LANES, and so on, or these fours.
+ * whose channels come in fours), or of pixel t % DEPTH. Its channels are `lane`, lane + LANES, and so on, or these
+ * fours.
  */
-template <int ROWS> static constexpr int LANES = ROWS / PRODUCT_DEPTH;
-template <int ROWS, bool PACKS> static __device__ inline int32_t pixel_of_thread()
+template <typename M> static constexpr int LANES = M::ROWS / M::DEPTH;
+template <typename M, bool PACKS> static __device__ inline int32_t pixel_of_thread()
 {
-    return PACKS ? (int32_t)threadIdx.x / LANES<ROWS> : (int32_t)threadIdx.x % PRODUCT_DEPTH;
+    return PACKS ? (int32_t)threadIdx.x / LANES<M> : (int32_t)threadIdx.x % M::DEPTH;
 }
-template <int ROWS, bool PACKS> static __device__ inline int32_t lane_of_thread()
+template <typename M, bool PACKS> static __device__ inline int32_t lane_of_thread()
 {
-    return PACKS ? (int32_t)threadIdx.x % LANES<ROWS> : (int32_t)threadIdx.x / PRODUCT_DEPTH;
-}
-
-/* e times so many bytes further: in one instruction, where an index of elements takes three. */
-template <typename T> static __device__ inline const T *line_at(const T *from, uint32_t bytes, int e)
-{
-    return reinterpret_cast<const T *>(reinterpret_cast<const char *>(from) + static_cast<uint64_t>(bytes) * e);
+    return PACKS ? (int32_t)threadIdx.x % LANES<M> : (int32_t)threadIdx.x / M::DEPTH;
 }
 
 /* N fours of channels of one pixel, `from` being at the first of them, of which, and behind it, there are `count`. */
-template <int ROWS, bool PACKS, typename T, int N>
+template <typename M, bool PACKS, typename T, int N>
 static __device__ inline void load_channels(const T *from, bool inside, uint32_t bytes, int32_t count,
                                             cuda_pack<cuda_real<T>, 4> (&to)[N])
 {
@@ -40,23 +35,23 @@ static __device__ inline void load_channels(const T *from, bool inside, uint32_t
 #pragma unroll
     for (int e = 0; e < (PACKS ? N : 4 * N); e++) {
         if constexpr (PACKS)
-            product_load(from + 4 * e * LANES<ROWS>, 4 * e * LANES<ROWS> < there, &to[e]);
+            product_load(from + 4 * e * LANES<M>, 4 * e * LANES<M> < there, &to[e]);
         else
-            to[e / 4].v[e % 4] = e * LANES<ROWS> < there ? cuda_load(*line_at(from, bytes, e)) : 0;
+            to[e / 4].v[e % 4] = e * LANES<M> < there ? cuda_load(*product_line(from, bytes, e)) : 0;
     }
 }
 
-template <int ROWS, bool PACKS, typename U, int N>
+template <typename M, bool PACKS, typename U, int N>
 static __device__ inline void keep_channels(const cuda_pack<U, 4> (&from)[N], cuda_pack<U, 4> *line)
 {
-    const int32_t lane = lane_of_thread<ROWS, PACKS>();
+    const int32_t lane = lane_of_thread<M, PACKS>();
+    static_assert(LANES<M> % 4 == 0, "a thread's channels have the same place in their fours");
 #pragma unroll
     for (int e = 0; e < (PACKS ? N : 4 * N); e++) {
-        const int32_t c = lane + e * LANES<ROWS>;
         if constexpr (PACKS)
-            line[c] = from[e];
+            line[lane + e * LANES<M>] = from[e];
         else
-            line[c / 4].v[c % 4] = from[e / 4].v[e % 4];
+            line[lane / 4 + e * LANES<M> / 4].v[lane % 4] = from[e / 4].v[e % 4];
     }
 }
 
@@ -67,34 +62,32 @@ template <typename T> struct weights_reader {
     int32_t columns, rows, i, j;
     uint32_t x_bytes, dy_bytes;
 };
-template <typename U, int ROWS> struct weights_loads {
-    cuda_pack<U, 4> a[PRODUCT_DEPTH / 4];
-    cuda_pack<U, 4> b[PRODUCT_COLUMNS * PRODUCT_DEPTH / 4 / ROWS];
+template <typename M> struct weights_loads {
+    cuda_pack<typename M::real, 4> a[M::DEPTH / 4];
+    cuda_pack<typename M::real, 4> b[PRODUCT_COLUMNS * M::DEPTH / 4 / M::ROWS];
 };
 
-template <typename T, int ROWS, bool PACKS>
+template <typename T, typename M, bool PACKS>
 static __device__ inline void load_step(const product_weights &p, const weights_reader<T> &b, int32_t step,
-                                        weights_loads<cuda_real<T>, ROWS> &l)
+                                        weights_loads<M> &l)
 {
     const conv_shape<int32_t> &s = p.s;
-    const int32_t e = step * PRODUCT_DEPTH + pixel_of_thread<ROWS, PACKS>();
-    int32_t n = e;
+    const uint32_t e = (uint32_t)step * M::DEPTH + (uint32_t)pixel_of_thread<M, PACKS>();
+    int32_t n = (int32_t)e;
     const int32_t column = cuda_split(&n, p.by_column), row = cuda_split(&n, p.by_row);
     const int32_t h = row * s.sh - s.ph + b.i * s.dh, v = column * s.sw - s.pw + b.j * s.dw;
-    const bool exists = e < p.pixels, inside = exists && h >= 0 && h < s.ih && v >= 0 && v < s.iw;
-    load_channels<ROWS, PACKS>(b.dy + (exists ? n * s.y.n + row * s.y.h + column * s.y.w : 0), exists, b.dy_bytes,
-                               b.rows, l.a);
-    load_channels<ROWS, PACKS>(b.x + (inside ? n * s.x.n + h * s.x.h + v * s.x.w : 0), inside, b.x_bytes, b.columns,
-                               l.b);
+    const bool exists = e < (uint32_t)p.pixels, inside = exists && h >= 0 && h < s.ih && v >= 0 && v < s.iw;
+    load_channels<M, PACKS>(b.dy + (exists ? n * s.y.n + row * s.y.h + column * s.y.w : 0), exists, b.dy_bytes, b.rows,
+                            l.a);
+    load_channels<M, PACKS>(b.x + (inside ? n * s.x.n + h * s.x.h + v * s.x.w : 0), inside, b.x_bytes, b.columns, l.b);
 }
 
 template <typename M, bool PACKS>
-static __device__ inline void keep_step(const weights_loads<typename M::real, M::ROWS> &l, product_tile<M> &tile)
+static __device__ inline void keep_step(const weights_loads<M> &l, product_tile<M> &tile)
 {
-    constexpr int ROWS = M::ROWS;
-    const int32_t pixel = pixel_of_thread<ROWS, PACKS>();
-    keep_channels<ROWS, PACKS>(l.a, tile.a[pixel]);
-    keep_channels<ROWS, PACKS>(l.b, tile.b[pixel]);
+    const int32_t pixel = pixel_of_thread<M, PACKS>();
+    keep_channels<M, PACKS>(l.a, tile.a[pixel]);
+    keep_channels<M, PACKS>(l.b, tile.b[pixel]);
 }
 
 /* The steps of the block's share; *bias: of the thread's own row. */
@@ -104,21 +97,22 @@ static __device__ inline void add_steps(const product_weights &p, const weights_
                                         cuda_real<T> (&sums)[M::R][M::C], cuda_real<T> *bias)
 {
     const int32_t t = (int32_t)threadIdx.x, begin = share.begin, end = share.end;
-    weights_loads<cuda_real<T>, M::ROWS> loads;
+    weights_loads<M> loads;
     if (begin >= end) return;
-    load_step<T, M::ROWS, PACKS>(p, b, begin, loads);
+    load_step<T, M, PACKS>(p, b, begin, loads);
     keep_step<M, PACKS>(loads, tiles[0]);
     __syncthreads();
+    /* Behind the last step one more is loaded, which nobody multiplies: with a condition around them, the compiler puts
+     * the loads behind the product. */
     for (int32_t step = begin; step < end; step++) {
-        const bool more = step + 1 < end;
         const product_tile<M> &tile = tiles[(step - begin) % 2];
-        if (more) load_step<T, M::ROWS, PACKS>(p, b, step + 1, loads);
-        M::multiply(tile, share.rows, share.columns, sums);
         if (of_bias) {
 #pragma unroll
-            for (int k = 0; k < PRODUCT_DEPTH; k++) *bias += tile.a[k][t / 4].v[t % 4];
+            for (int k = 0; k < M::DEPTH; k++) *bias += tile.a[k][t / 4].v[t % 4];
         }
-        if (more) keep_step<M, PACKS>(loads, tiles[1 - (step - begin) % 2]);
+        load_step<T, M, PACKS>(p, b, step + 1, loads);
+        M::multiply(tile, share.rows, share.columns, sums);
+        keep_step<M, PACKS>(loads, tiles[1 - (step - begin) % 2]);
         __syncthreads();
     }
 }
@@ -137,7 +131,7 @@ static __device__ inline void put(const product_weights &p, const product_output
 }
 
 template <typename T, typename R, typename M, bool PACKS>
-static __global__ void __launch_bounds__(M::ROWS, M::THREADS * 3 / 4 / M::ROWS) /* or it spills */
+static __global__ void __launch_bounds__(M::ROWS, M::THREADS_BWD_W / M::ROWS)
     product_weights_kernel(product_weights p, const T *__restrict__ x, const T *__restrict__ dy, product_outputs<R> out,
                            cuda_real<T> *parts)
 {
@@ -150,19 +144,19 @@ static __global__ void __launch_bounds__(M::ROWS, M::THREADS * 3 / 4 / M::ROWS) 
     const int32_t c0 = (int32_t)blockIdx.x % p.column_tiles * PRODUCT_COLUMNS;
     const int32_t group = (int32_t)blockIdx.y / p.row_tiles, k0 = (int32_t)blockIdx.y % p.row_tiles * ROWS;
     const int32_t first = group * s.group_oc + k0, t = (int32_t)threadIdx.x;
-    const int64_t steps = (p.pixels + PRODUCT_DEPTH - 1) / PRODUCT_DEPTH;
+    const int64_t steps = (p.pixels + M::DEPTH - 1) / M::DEPTH;
     const int32_t rows = s.group_oc - k0, columns = s.group_ic - c0; /* of the tile, and behind it */
     const product_share share = {(int32_t)(steps * blockIdx.z / p.splits),
                                  (int32_t)(steps * (blockIdx.z + 1) / p.splits), rows, columns};
-    const int32_t lane = (PACKS ? 4 : 1) * lane_of_thread<ROWS, PACKS>();
+    const int32_t lane = (PACKS ? 4 : 1) * lane_of_thread<M, PACKS>();
     const weights_reader<T> b = {x + (group * s.group_ic + c0 + lane) * s.x.c,
                                  dy + (first + lane) * s.y.c,
                                  columns - lane,
                                  rows - lane,
                                  tap / s.kw,
                                  tap % s.kw,
-                                 (uint32_t)(LANES<ROWS> * s.x.c * (int32_t)sizeof(T)),
-                                 (uint32_t)(LANES<ROWS> * s.y.c * (int32_t)sizeof(T))};
+                                 (uint32_t)(LANES<M> * s.x.c * (int32_t)sizeof(T)),
+                                 (uint32_t)(LANES<M> * s.y.c * (int32_t)sizeof(T))};
     const bool of_bias = out.db != NULL && blockIdx.x == 0;
     U sums[M::R][M::C] = {}, bias = 0;
     add_steps<T, M, PACKS>(p, b, share, of_bias, tiles, sums, &bias);
@@ -219,7 +213,8 @@ static cnn_status fit(const cnn_request *r, product_way way, naive_launch *l, cn
     args.packs = d->t.layout == CNN_NHWC && p.s.group_ic % 4 == 0 && p.s.group_oc % 4 == 0;
     const int64_t tiles = d->g * taps * p.column_tiles;
     const product_size size = {tiles * ceil_div(p.s.group_oc, 64), tiles * ceil_div(p.s.group_oc, 128),
-                               ceil_div(p.pixels, PRODUCT_DEPTH), p.results * elem, product_room(r->knobs, 0)};
+                               ceil_div(p.pixels, product_depth(way, elem)), p.results * elem,
+                               product_room(r->knobs, 0)};
     const product_choice choice = product_choose(size, r->knobs);
     args.rows = choice.rows;
     p.splits = choice.splits;
