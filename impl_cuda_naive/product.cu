@@ -3,7 +3,7 @@
  *
  * Rows of the tile are pixels, its columns written channels, and a step is DEPTH read channels of one tap. A thread
  * loads these of one pixel: it finds that pixel once a tap. Weights lie in w as nobody reads them here, so a small
- * kernel lays them out first, [tap][read channel][written channel], zeros behind the last of either. */
+ * kernel lays them out first, zeros behind the last of either channel. */
 #include "harness/cuda/epilogue.h"
 #include "impl_cuda_naive/product_cores.h"
 
@@ -15,18 +15,24 @@ static inline __host__ __device__ int64_t laid_width(const product_problem &p)
 {
     return (int64_t)p.m_tiles * PRODUCT_COLUMNS;
 }
+/* [tap][read channel][written channel], or a step's read channels behind each other: of [tap][step][written channel].
+ */
+static __device__ inline int64_t laid_place(const product_problem &p, int32_t k, int32_t m)
+{
+    if (!p.by_columns) return k * laid_width(p) + m;
+    return k / p.depth * (p.depth * laid_width(p)) + m * p.depth + k % p.depth;
+}
 static inline __host__ __device__ int64_t laid_tap(const product_problem &p)
 {
     return (int64_t)p.k_steps * p.depth * laid_width(p);
 }
 
 /* A block has 32 x 32 pairs of channels of one group, and passes their taps through shared memory: it reads along the
- * channels that lie nearer to each other in w, and writes along those that are written. */
+ * channels that lie nearer to each other in w, and writes along those that lie nearer to each other there. */
 template <typename T>
-static __global__ void __launch_bounds__(LAY_SIDE *LAY_LINES)
-    lay_weights(product_problem p, const T *w, cuda_real<T> *laid)
+static __global__ void __launch_bounds__(LAY_SIDE *LAY_LINES) lay_weights(product_problem p, const T *w, T *laid)
 {
-    CUDA_SHARED(cuda_real<T>, square, [LAY_SIDE][LAY_SIDE + 1]);
+    CUDA_SHARED(T, square, [LAY_SIDE][LAY_SIDE + 1]);
     const int32_t x = (int32_t)threadIdx.x, taps = p.s.kh * p.s.kw;
     const int32_t m0 = (int32_t)blockIdx.x * LAY_SIDE, k0 = (int32_t)blockIdx.y * LAY_SIDE;
     const bool along_k = p.w_k < p.w_m;
@@ -37,11 +43,13 @@ static __global__ void __launch_bounds__(LAY_SIDE *LAY_LINES)
         for (int32_t y = (int32_t)threadIdx.y; y < LAY_SIDE; y += LAY_LINES) {
             const int32_t m = m0 + (along_k ? y : x), k = k0 + (along_k ? x : y);
             square[along_k ? x : y][along_k ? y : x] =
-                m < p.m && k < p.k ? cuda_load(w[m * p.w_m + k * p.w_k + place]) : 0;
+                m < p.m && k < p.k ? w[m * p.w_m + k * p.w_k + place] : cuda_stored<T>(0);
         }
         __syncthreads();
-        for (int32_t y = (int32_t)threadIdx.y; y < LAY_SIDE; y += LAY_LINES)
-            if (k0 + y < p.k_steps * p.depth) laid[(k0 + y) * laid_width(p) + m0 + x] = square[y][x];
+        for (int32_t y = (int32_t)threadIdx.y; y < LAY_SIDE; y += LAY_LINES) {
+            const int32_t m = p.by_columns ? y : x, k = p.by_columns ? x : y;
+            if (k0 + k < p.k_steps * p.depth) laid[laid_place(p, k0 + k, m0 + m)] = square[k][m];
+        }
         __syncthreads();
     }
 }
@@ -54,12 +62,12 @@ template <typename T> struct product_reader {
     int32_t t, u, k;     /* the tap */
     bool inside;
     const T *at;
-    const cuda_real<T> *w; /* the thread's first four of the step's */
+    const T *w; /* the thread's first pack of the step's */
 };
 
 template <typename T>
 static __device__ inline void find_tap(const product_problem &p, const tile_axis &rows, const tile_axis &cols,
-                                       const T *in, const cuda_real<T> *laid, product_reader<T> &r)
+                                       const T *in, const T *laid, product_reader<T> &r)
 {
     const int32_t h = r.a * rows.step + rows.start + r.t * rows.tap_step;
     const int32_t v = r.b * cols.step + cols.start + r.u * cols.tap_step;
@@ -69,57 +77,53 @@ static __device__ inline void find_tap(const product_problem &p, const tile_axis
     r.w = laid + (i * p.s.kw + j) * laid_tap(p) + r.k * laid_width(p);
 }
 
-enum { LINE_PACKS = PRODUCT_COLUMNS / 4 };
-
 /* What is loaded for a step, on its way to shared memory. */
-template <typename M> struct product_loads {
-    cuda_pack<typename M::real, 4> a[M::DEPTH / 4];
-    cuda_pack<typename M::real, 4> b[LINE_PACKS * M::DEPTH / M::ROWS];
+template <typename T, typename M> struct product_loads {
+    cuda_pack<T, M::PACK> a[M::DEPTH / M::PACK];
+    cuda_pack<T, M::PACK> b[PRODUCT_COLUMNS * M::DEPTH / M::PACK / M::ROWS];
 };
 
-template <typename T, typename M>
-static __device__ inline void load_step(const product_problem &p, const product_reader<T> &r, product_loads<M> &l)
+template <bool PACKS, typename T, typename M>
+static __device__ inline void load_step(const product_problem &p, const product_reader<T> &r, product_loads<T, M> &l)
 {
     const int32_t there = r.inside ? p.k - r.k : 0;
-    if (p.packs) {
+    if constexpr (PACKS) {
 #pragma unroll
-        for (int e = 0; e < M::DEPTH / 4; e++) product_load(r.at + 4 * e, 4 * e < there, &l.a[e]);
+        for (int e = 0; e < M::DEPTH / M::PACK; e++) product_load(r.at + M::PACK * e, M::PACK * e < there, &l.a[e]);
     } else {
 #pragma unroll
         for (int e = 0; e < M::DEPTH; e++)
-            l.a[e / 4].v[e % 4] = e < there ? cuda_load(*product_line(r.at, p.in_bytes, e)) : 0;
+            l.a[e / M::PACK].v[e % M::PACK] = e < there ? *product_line(r.at, p.in_bytes, e) : cuda_stored<T>(0);
     }
 #pragma unroll
-    for (int e = 0; e < LINE_PACKS * M::DEPTH / M::ROWS; e++)
-        product_load(r.w + e * (M::ROWS / LINE_PACKS) * laid_width(p), true, &l.b[e]);
+    for (int e = 0; e < PRODUCT_COLUMNS * M::DEPTH / M::PACK / M::ROWS; e++)
+        product_load(r.w + M::laid_at(e * M::ROWS, 0, laid_width(p)), true, &l.b[e]);
 }
 
-template <typename M> static __device__ inline void keep_step(const product_loads<M> &l, product_tile<M> &tile)
+template <typename T, typename M>
+static __device__ inline void keep_step(const product_loads<T, M> &l, typename M::tile &tile)
 {
-    constexpr int ROWS = M::ROWS;
-    const int32_t t = (int32_t)threadIdx.x;
+    M::put_row(tile, (int32_t)threadIdx.x, l.a);
 #pragma unroll
-    for (int e = 0; e < M::DEPTH; e++) tile.a[e][t / 4].v[t % 4] = l.a[e / 4].v[e % 4];
-#pragma unroll
-    for (int e = 0; e < LINE_PACKS * M::DEPTH / M::ROWS; e++)
-        tile.b[(t + e * ROWS) / LINE_PACKS][(t + e * ROWS) % LINE_PACKS] = l.b[e];
+    for (int e = 0; e < PRODUCT_COLUMNS * M::DEPTH / M::PACK / M::ROWS; e++)
+        M::put_laid(tile, (int32_t)threadIdx.x + e * M::ROWS, l.b[e]);
 }
 
 /* The steps of the block's share. */
-template <typename T, typename M>
-static __device__ inline void
-add_steps(const product_problem &p, const tile_axis &rows, const tile_axis &cols, const T *in, const cuda_real<T> *laid,
-          product_reader<T> r, const product_share &share, product_tile<M> *tiles, cuda_real<T> (&sums)[M::R][M::C])
+template <typename T, typename M, bool PACKS>
+static __device__ inline void add_steps(const product_problem &p, const tile_axis &rows, const tile_axis &cols,
+                                        const T *in, const T *laid, product_reader<T> r, const product_share &share,
+                                        typename M::tile *tiles, cuda_real<T> (&sums)[M::R][M::C])
 {
     const int32_t begin = share.begin, end = share.end;
-    product_loads<M> loads;
+    product_loads<T, M> loads;
     if (begin >= end) return;
     r.t = begin / p.k_steps / cols.taps;
     r.u = begin / p.k_steps % cols.taps;
-    r.k = begin % p.k_steps * p.depth;
+    r.k = begin % p.k_steps * M::DEPTH;
     find_tap(p, rows, cols, in, laid, r);
-    load_step<T, M>(p, r, loads);
-    keep_step<M>(loads, tiles[0]);
+    load_step<PACKS>(p, r, loads);
+    keep_step(loads, tiles[0]);
     __syncthreads();
     for (int32_t step = begin; step < end; step++) {
         const bool more = step + 1 < end;
@@ -133,10 +137,10 @@ add_steps(const product_problem &p, const tile_axis &rows, const tile_axis &cols
                 if (++r.u == cols.taps) r.u = 0, r.t++;
                 find_tap(p, rows, cols, in, laid, r);
             }
-            load_step<T, M>(p, r, loads);
+            load_step<PACKS>(p, r, loads);
         }
         M::multiply(tiles[half], share.rows, share.columns, sums);
-        if (more) keep_step<M>(loads, tiles[1 - half]);
+        if (more) keep_step(loads, tiles[1 - half]);
         __syncthreads();
     }
 }
@@ -151,13 +155,13 @@ static __device__ inline product_reader<T> pixel_at(int32_t index, int32_t count
     return {line / rows.count, line % rows.count, index % cols.count, 0, 0, 0, false, NULL, NULL};
 }
 
-template <typename T, typename R, typename M>
+template <typename T, typename R, typename M, bool PACKS>
 static __global__ void __launch_bounds__(M::ROWS, M::THREADS / M::ROWS)
-    product_kernel(product_problem p, const T *__restrict__ in, const cuda_real<T> *__restrict__ laid,
-                   const R *__restrict__ bias, R *out, cuda_real<T> *parts, cuda_line_epilogue<R> epilogue)
+    product_kernel(product_problem p, const T *__restrict__ in, const T *__restrict__ laid, const R *__restrict__ bias,
+                   R *out, cuda_real<T> *parts, cuda_line_epilogue<R> epilogue)
 {
     typedef cuda_real<T> U;
-    typedef product_tile<M> tile;
+    typedef typename M::tile tile;
     CUDA_SHARED(tile, tiles, [2]);
     const conv_shape<int32_t> &d = p.s;
     const int32_t classes = p.backward ? d.sh * d.sw : 1;
@@ -171,10 +175,9 @@ static __global__ void __launch_bounds__(M::ROWS, M::THREADS / M::ROWS)
                                  count - first, p.m - m0};
     U sums[M::R][M::C] = {};
     if (first >= count) return;
-    laid += (int64_t)group * d.kh * d.kw * laid_tap(p) + (int32_t)threadIdx.x / LINE_PACKS * laid_width(p) + m0 +
-            (int32_t)threadIdx.x % LINE_PACKS * 4;
-    add_steps<T, M>(p, rows, cols, in + group * p.k * p.in.c, laid,
-                    pixel_at<T>(first + (int32_t)threadIdx.x, count, rows, cols), share, tiles, sums);
+    laid += (int64_t)group * d.kh * d.kw * laid_tap(p) + M::laid_at((int32_t)threadIdx.x, m0, laid_width(p));
+    add_steps<T, M, PACKS>(p, rows, cols, in + group * p.k * p.in.c, laid,
+                           pixel_at<T>(first + (int32_t)threadIdx.x, count, rows, cols), share, tiles, sums);
 #pragma unroll
     for (int r = 0; r < M::R; r++) {
         const product_reader<T> to = pixel_at<T>(first + M::row(r), count, rows, cols);
@@ -211,29 +214,32 @@ struct product_args {
     product_problem p;
     product_way way;
     int32_t rows;
-    int64_t laid; /* elements of the laid out weights, before the parts */
+    int64_t laid; /* bytes of the laid out weights, before the parts */
 };
 
 static product_problem problem_of(const cnn_conv_desc *d, cnn_dir dir, product_way way)
 {
     const conv_shape<int32_t> s = conv_shape_of<int32_t>(d);
     const bool back = dir != CNN_FWD;
-    product_problem p = {s,          back,  s.group_oc,
-                         s.group_ic, s.x,   s.y,
-                         s.w.k,      s.w.c, s.group_oc * s.w.k,
-                         0,          0,     1,
-                         0,          0,     product_depth(way, (int64_t)sum_size(d)),
-                         false};
+    const int64_t elem = (int64_t)element_size(d);
+    product_problem p = {};
+    p.s = s, p.backward = back;
+    p.m = s.group_oc, p.k = s.group_ic;
+    p.in = s.x, p.out = s.y;
+    p.w_m = s.w.k, p.w_k = s.w.c, p.w_group = s.group_oc * s.w.k;
     if (back) {
         p.m = s.group_ic, p.k = s.group_oc;
         p.in = s.y, p.out = s.x;
         p.w_m = s.w.c, p.w_k = s.w.k;
     }
+    p.splits = 1;
+    p.depth = product_depth(elem);
+    p.by_columns = way != PRODUCT_UNITS;
     p.k_steps = (int32_t)ceil_div(p.k, p.depth);
     p.m_tiles = (int32_t)ceil_div(p.m, PRODUCT_COLUMNS);
     p.results = (int32_t)(back ? d->mb * d->ic * d->ih * d->iw : d->mb * d->oc * d->oh * d->ow);
-    p.in_bytes = (uint32_t)(p.in.c * (int32_t)element_size(d));
-    p.packs = p.in.c == 1 && p.k % 4 == 0;
+    p.in_bytes = (uint32_t)(p.in.c * (int32_t)elem);
+    p.packs = p.in.c == 1 && p.k % product_pack(elem) == 0;
     return p;
 }
 
@@ -248,14 +254,14 @@ static cnn_status fit(const cnn_request *r, product_way way, naive_launch *l, cn
     const int64_t pixels = p.backward ? d->mb * ceil_div(d->ih, d->sh) * ceil_div(d->iw, d->sw)
                                       : d->mb * d->oh * d->ow; /* of the largest class */
     const int64_t tiles = d->g * p.m_tiles * classes;
-    args.laid = d->g * d->kh * d->kw * laid_tap(p);
+    args.laid = d->g * d->kh * d->kw * laid_tap(p) * (int64_t)element_size(d);
     const product_size size = {tiles * ceil_div(pixels, 64), tiles * ceil_div(pixels, 128),
                                ceil_div(d->kh * d->kw, classes) * p.k_steps, p.results * elem,
-                               product_room(r->knobs, args.laid * elem)};
+                               product_room(r->knobs, args.laid)};
     const product_choice choice = product_choose(size, r->knobs);
     args.rows = choice.rows;
     p.splits = choice.splits;
-    l->workspace_bytes = (size_t)((args.laid + (p.splits > 1 ? (int64_t)p.splits * p.results : 0)) * elem);
+    l->workspace_bytes = (size_t)(args.laid + (p.splits > 1 ? (int64_t)p.splits * p.results * elem : 0));
     l->lines = true;
     l->grid[0] = ceil_div(pixels, args.rows);
     l->grid[1] = d->g * p.m_tiles;
@@ -278,20 +284,24 @@ cnn_status product_cores_fit(const cuda_context *c, const cnn_request *r, naive_
 }
 
 template <typename T, typename R>
-using kernel = void(product_problem, const T *, const cuda_real<T> *, const R *, R *, cuda_real<T> *,
-                    cuda_line_epilogue<R>);
+using kernel = void(product_problem, const T *, const T *, const R *, R *, cuda_real<T> *, cuda_line_epilogue<R>);
+
+template <typename T, typename R, typename M> static kernel<T, R> *kernel_of(bool packs)
+{
+    return packs ? product_kernel<T, R, M, true> : product_kernel<T, R, M, false>;
+}
 
 /* f64 has ordinary units alone here, and numbers of 16 bits tensor cores alone. */
-template <typename T, typename R, int ROWS> static kernel<T, R> *kernel_of(product_way way)
+template <typename T, typename R, int ROWS> static kernel<T, R> *kernel_of_rows(product_way way, bool packs)
 {
     if constexpr (sizeof(T) == 8)
-        return product_kernel<T, R, product_units<T, ROWS>>;
+        return kernel_of<T, R, product_units<T, ROWS>>(packs);
     else if constexpr (sizeof(T) == 2)
-        return product_kernel<T, R, product_cores<T, 1, ROWS>>;
+        return kernel_of<T, R, product_cores<T, 1, ROWS>>(packs);
     else
-        return way == PRODUCT_UNITS ? product_kernel<T, R, product_units<T, ROWS>>
-               : way == PRODUCT_ONE ? product_kernel<T, R, product_cores<T, 1, ROWS>>
-                                    : product_kernel<T, R, product_cores<T, 3, ROWS>>;
+        return way == PRODUCT_UNITS ? kernel_of<T, R, product_units<T, ROWS>>(packs)
+               : way == PRODUCT_ONE ? kernel_of<T, R, product_cores<T, 1, ROWS>>(packs)
+                                    : kernel_of<T, R, product_cores<T, 3, ROWS>>(packs);
 }
 
 template <typename T, typename R>
@@ -302,14 +312,16 @@ static cnn_status launch(cuda_context *context, const cnn_plan *plan, const cnn_
     const product_problem &p = args.p;
     const void *in = p.backward ? a->dy : a->x, *bias = p.backward ? NULL : a->b;
     void *out = p.backward ? a->dx : a->y;
-    U *laid = static_cast<U *>(a->workspace), *parts = p.splits > 1 ? laid + args.laid : NULL;
+    T *laid = static_cast<T *>(a->workspace);
+    U *parts = p.splits > 1 ? reinterpret_cast<U *>(static_cast<char *>(a->workspace) + args.laid) : NULL;
     const cuda_line_epilogue<R> epilogue = cuda_line_epilogue_of<R>(plan, a);
     const dim3 grid((unsigned)(p.m_tiles * PRODUCT_COLUMNS / LAY_SIDE),
                     (unsigned)ceil_div((int64_t)p.k_steps * p.depth, LAY_SIDE), (unsigned)plan->problem.u.conv.g);
     cnn_status status =
         cuda_launch(context, {"lay_weights", grid, dim3(LAY_SIDE, LAY_LINES), 0}, err, lay_weights<T>, p, a->w, laid);
     if (status != CNN_OK) return status;
-    kernel<T, R> *const product = args.rows == 128 ? kernel_of<T, R, 128>(args.way) : kernel_of<T, R, 64>(args.way);
+    kernel<T, R> *const product =
+        args.rows == 128 ? kernel_of_rows<T, R, 128>(args.way, p.packs) : kernel_of_rows<T, R, 64>(args.way, p.packs);
     status = cuda_launch(context, naive_shape(plan), err, product, p, in, laid, bias, out, parts, epilogue);
     if (status != CNN_OK || parts == NULL) return status;
     return cuda_launch(context, cuda_shape_1d(context, "add_parts", p.results, 256, 16), err, add_parts<U, R>, p, parts,

@@ -1,47 +1,61 @@
 /* product_cores.h: version 6's multiplier: the product of a step on tensor cores, mma.sync (C++; harness/cuda/mma.h).
  *
- * A warp has 32 rows by 64 columns of the tile: 2 x 8 products of 16 rows, 8 columns and the step's 8 numbers each. The
- * tile holds f32, as version 5's; what the tensor cores take is made of it in registers: f16 and bf16, which are exact;
- * TF32, rounded to 11 bits; or, of f32, two numbers of TF32, v = hi + lo, and three products, lo*hi + hi*lo + hi*hi,
- * right to 2^-22 (cuda_tensor's way, docs/conv_ladder.md).
+ * A warp has 32 rows by 64 columns of the tile: 2 x 8 products of 16 rows and 8 columns, and of each two behind each
+ * other, which take half of the step. What the tensor cores take is: f16 and bf16; TF32, f32 rounded to 11 bits; or, of
+ * f32, two numbers of TF32, v = hi + lo, and three products, lo*hi + hi*lo + hi*hi, right to 2^-22 (cuda_tensor's way,
+ * docs/conv_ladder.md).
  * Tensor cores cut their sums to 24 bits instead of rounding them, and the cut has a direction. So each step's product
- * begins at zero, and ordinary additions, which round, put the steps together. */
+ * begins at zero, small products first, and ordinary additions, which round, put the steps together.
+ *
+ * The tile has a step's 64 bytes of a row, or a column, side by side, as tensor cores take them. */
 #ifndef IMPL_CUDA_NAIVE_PRODUCT_CORES_H
 #define IMPL_CUDA_NAIVE_PRODUCT_CORES_H
 
 #include "harness/cuda/mma.h"
-#include "impl_cuda_naive/product.h"
-
-/* Word `word` of a row or column: of TF32 the number at k = t + 4*word; of 16 bits those at 2t and 2t + 1. */
-template <typename T, typename L> static __device__ inline uint32_t product_word(const L &line, int32_t row, int word)
-{
-    const int32_t t = (int32_t)threadIdx.x % 4;
-    if constexpr (sizeof(T) == 4) {
-        return __float_as_uint(line[t + 4 * word][row / 4].v[row % 4]);
-    } else {
-        const T pair[2] = {cuda_stored<T>(line[2 * t][row / 4].v[row % 4]),
-                           cuda_stored<T>(line[2 * t + 1][row / 4].v[row % 4])};
-        uint32_t both;
-        memcpy(&both, pair, sizeof both);
-        return both;
-    }
-}
-
-/* Of TF32: rounded, as the tensor cores would cut it; and what that leaves. Of 16 bits: as they are. */
-template <typename T> static __device__ inline uint32_t product_high(uint32_t v)
-{
-    return sizeof(T) == 4 ? (v + 0x1000u) & 0xffffe000u : v;
-}
-static __device__ inline uint32_t product_low(uint32_t v)
-{
-    return __float_as_uint(__uint_as_float(v) - __uint_as_float(product_high<float>(v)));
-}
+#include "impl_cuda_naive/product_units.h"
 
 /* T: what is multiplied; PRODUCTS: 3 of f32 at full accuracy, else 1. */
 template <typename T, int PRODUCTS, int N> struct product_cores {
-    typedef float real;
-    static constexpr int DEPTH = 8, ROWS = N, R = 4, C = 16, PAD = 2, THREADS = 384, THREADS_BWD_W = 256,
-                         WORDS = cuda_mma_words<T>::B;
+    static constexpr int DEPTH = product_depth(sizeof(T)), PACK = 16 / (int)sizeof(T), ROWS = N, R = 4, C = 16;
+    static constexpr int THREADS = 384, THREADS_BWD_W = 256;
+
+    typedef cuda_pack<T> line[4];
+    struct tile {
+        line a[ROWS], b[PRODUCT_COLUMNS];
+    };
+
+    /* Where pack q of a row is: packs of neighbouring rows, and of every fourth, are in different banks. Of a sum of
+     * rows without common bits it is the one of either, and zero for q there: the compiler does not see that. */
+    static __device__ inline uint32_t place(uint32_t row, uint32_t q) { return q ^ (row / 2 % 4) ^ (row / 8 % 2); }
+
+    /* ---- What goes there, as version 5 has it. */
+    static __device__ inline void put_row(tile &to, int32_t row, const cuda_pack<T> (&from)[4])
+    {
+#pragma unroll
+        for (int q = 0; q < 4; q++) to.a[row][place((uint32_t)row, (uint32_t)q)] = from[q];
+    }
+    template <typename S> static __device__ inline void put(S &side, int32_t k, int32_t row, int32_t further, T v)
+    {
+        const uint32_t q = place((uint32_t)row, (uint32_t)k / PACK) ^ place((uint32_t)further, 0);
+        side[row + further][q].v[k % PACK] = v;
+    }
+    template <typename S>
+    static __device__ inline void put_pack(S &side, int32_t k, int32_t q, int32_t further, const cuda_pack<T> &v)
+    {
+#pragma unroll
+        for (int i = 0; i < PACK; i++) put(side, k, q * PACK, further * PACK + i, v.v[i]);
+    }
+    static __device__ inline void put_laid(tile &to, int32_t q, const cuda_pack<T> &v)
+    {
+        to.b[q / 4][place((uint32_t)q / 4, (uint32_t)q % 4)] = v;
+    }
+    static __device__ inline int64_t laid_at(int32_t q, int32_t m, int64_t) { return m * DEPTH + q * PACK; }
+
+    static __device__ inline void add_row(const tile &from, int32_t row, float *sum)
+    {
+#pragma unroll
+        for (int k = 0; k < DEPTH; k++) *sum += cuda_load(from.a[row][place((uint32_t)row, k / PACK)].v[k % PACK]);
+    }
 
     /* Results of product m = r / 2 and n = c / 2 of the warp. */
     static __device__ inline int32_t row(int32_t r)
@@ -51,55 +65,83 @@ template <typename T, int PRODUCTS, int N> struct product_cores {
     }
     static __device__ inline int32_t column(int32_t c) { return c / 2 * 8 + (int32_t)threadIdx.x % 4 * 2 + c % 2; }
 
-    /* What has no rows or columns is left out, by whole products: the same for all lanes of a warp. Where nothing is,
-     * nothing is asked, and products are under way side by side. */
-    static __device__ inline void multiply(const product_tile<product_cores> &tile, int32_t rows, int32_t columns,
-                                           float (&sums)[R][C])
+    /* Of f32 rounded, where the tensor cores cut 13 bits; and what that leaves. */
+    static __device__ inline uint32_t high(uint32_t v) { return sizeof(T) == 4 ? v + 0x1000u : v; }
+    static __device__ inline uint32_t low(uint32_t v)
     {
-        const int32_t first = (int32_t)threadIdx.x / 32 * 32;
-        if (first + 32 <= rows && columns >= PRODUCT_COLUMNS)
-            multiply_these<true>(tile, 32, columns, sums);
-        else if (first < rows)
-            multiply_these<false>(tile, rows - first, columns, sums);
+        return __float_as_uint(__uint_as_float(v) - __uint_as_float((v + 0x1000u) & 0xffffe000u));
     }
 
-    /* `rows`: of the warp's. */
-    template <bool WHOLE>
-    static __device__ inline void multiply_these(const product_tile<product_cores> &tile, int32_t rows, int32_t columns,
-                                                 float (&sums)[R][C])
+    /* What has no rows or columns is left out, by whole products: the same for all lanes of a warp. Where nothing is,
+     * nothing is asked, and products are under way side by side. */
+    static __device__ inline void multiply(const tile &from, int32_t rows, int32_t columns, float (&sums)[R][C])
     {
-        uint32_t high[2][2 * WORDS], low[2][2 * WORDS];
+        if ((int32_t)threadIdx.x / 32 * 32 >= rows) return;
+        if (columns >= PRODUCT_COLUMNS)
+            multiply_these<true>(from, columns, sums);
+        else
+            multiply_these<false>(from, columns, sums);
+    }
+
+    /* What a lane has of 16 rows, or of 8 columns: the words of one product and of the one behind it. */
+    struct rows_part {
+        uint32_t of[2][4];
+    };
+    struct columns_part {
+        uint32_t of[2][2];
+    };
+    static __device__ inline void load_rows(const tile &from, int m, rows_part &high_of, rows_part &low_of)
+    {
+        const uint32_t lane = threadIdx.x % 32, at = threadIdx.x / 32 * 32 + lane % 16;
 #pragma unroll
-        for (int m = 0; m < 2; m++)
+        for (int h = 0; h < 2; h++) {
+            uint32_t v[4];
+            cuda_load_matrices(v, &from.a[m * 16 + at][place(at, lane / 16) ^ (2u * h)]);
 #pragma unroll
-            for (int i = 0; i < 2 * WORDS; i++) {
-                const uint32_t v = product_word<T>(tile.a, row(2 * m + i % 2), i / 2);
-                high[m][i] = product_high<T>(v);
-                low[m][i] = PRODUCTS == 3 ? product_low(v) : 0;
-            }
+            for (int i = 0; i < 4; i++) high_of.of[h][i] = high(v[i]), low_of.of[h][i] = low(v[i]);
+        }
+    }
+    static __device__ inline void load_columns(const tile &from, int n, columns_part &high_of, columns_part &low_of)
+    {
+        const uint32_t lane = threadIdx.x % 32, at = lane % 8;
+        uint32_t v[4];
+        cuda_load_matrices(v, &from.b[n * 8 + at][place(at, lane / 8) ^ place((uint32_t)n * 8, 0)]);
 #pragma unroll
-        for (int n = 0; n < C / 2; n++) {
+        for (int i = 0; i < 4; i++) high_of.of[i / 2][i % 2] = high(v[i]), low_of.of[i / 2][i % 2] = low(v[i]);
+    }
+
+    /* 2 x 2 products, each half of the step: four sums at a time, for one alone would wait for itself. */
+    static __device__ inline void add(float (&d)[2][2][4], const rows_part (&a)[2], const columns_part (&b)[2])
+    {
+#pragma unroll
+        for (int h = 0; h < 2; h++)
+#pragma unroll
+            for (int m = 0; m < 2; m++)
+#pragma unroll
+                for (int n = 0; n < 2; n++) cuda_mma(T{}, d[m][n], a[m].of[h], b[n].of[h]);
+    }
+
+    template <bool WHOLE>
+    static __device__ inline void multiply_these(const tile &from, int32_t columns, float (&sums)[R][C])
+    {
+        rows_part a[2], a_low[2];
+        load_rows(from, 0, a[0], a_low[0]);
+        load_rows(from, 1, a[1], a_low[1]);
+#pragma unroll
+        for (int n = 0; n < C / 2; n += 2) {
             if (!WHOLE && n * 8 >= columns) break;
-            const int32_t at = n * 8 + (int32_t)threadIdx.x % 32 / 4;
-            uint32_t of_b[WORDS], rest[WORDS];
-#pragma unroll
-            for (int i = 0; i < WORDS; i++) {
-                const uint32_t v = product_word<T>(tile.b, at, i);
-                of_b[i] = product_high<T>(v);
-                rest[i] = PRODUCTS == 3 ? product_low(v) : 0;
+            columns_part b[2], b_low[2];
+            load_columns(from, n, b[0], b_low[0]);
+            load_columns(from, n + 1, b[1], b_low[1]);
+            float d[2][2][4] = {};
+            if (PRODUCTS == 3) {
+                add(d, a_low, b);
+                add(d, a, b_low);
             }
+            add(d, a, b);
 #pragma unroll
-            for (int m = 0; m < 2; m++) {
-                if (!WHOLE && 16 * m >= rows) break;
-                float d[4] = {};
-                if (PRODUCTS == 3) {
-                    cuda_mma(T{}, d, low[m], of_b);
-                    cuda_mma(T{}, d, high[m], rest);
-                }
-                cuda_mma(T{}, d, high[m], of_b);
-#pragma unroll
-                for (int i = 0; i < 4; i++) sums[2 * m + i / 2][2 * n + i % 2] += d[i];
-            }
+            for (int i = 0; i < 16; i++)
+                sums[i / 8 * 2 + i / 2 % 2][2 * n + i / 4 % 2 * 2 + i % 2] += d[i / 8][i / 4 % 2][i % 4];
         }
     }
 };

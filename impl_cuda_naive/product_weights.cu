@@ -12,10 +12,9 @@ template <typename R> struct product_outputs {
     bool add;
 };
 
-/* Threads of a block of ROWS that load channels of one pixel: thread t those of pixel t / LANES, in fours (PACKS: NHWC
- * whose channels come in fours), or of pixel t % DEPTH. Its channels are `lane`, lane + LANES, and so on, or these
- * fours.
- */
+/* Threads of a block of ROWS that load channels of one pixel: thread t those of pixel t / LANES, in packs (PACKS: NHWC
+ * whose channels come in packs), or of pixel t % DEPTH. Its channels are `lane`, lane + LANES, and so on, or these
+ * packs. */
 template <typename M> static constexpr int LANES = M::ROWS / M::DEPTH;
 template <typename M, bool PACKS> static __device__ inline int32_t pixel_of_thread()
 {
@@ -23,35 +22,34 @@ template <typename M, bool PACKS> static __device__ inline int32_t pixel_of_thre
 }
 template <typename M, bool PACKS> static __device__ inline int32_t lane_of_thread()
 {
-    return PACKS ? (int32_t)threadIdx.x % LANES<M> : (int32_t)threadIdx.x / M::DEPTH;
+    return PACKS ? (int32_t)threadIdx.x % LANES<M> : (int32_t)threadIdx.x / M::DEPTH % LANES<M>;
 }
 
-/* N fours of channels of one pixel, `from` being at the first of them, of which, and behind it, there are `count`. */
+/* N packs of channels of one pixel, `from` being at the first of them, of which, and behind it, there are `count`. */
 template <typename M, bool PACKS, typename T, int N>
 static __device__ inline void load_channels(const T *from, bool inside, uint32_t bytes, int32_t count,
-                                            cuda_pack<cuda_real<T>, 4> (&to)[N])
+                                            cuda_pack<T, M::PACK> (&to)[N])
 {
     const int32_t there = inside ? count : 0;
 #pragma unroll
-    for (int e = 0; e < (PACKS ? N : 4 * N); e++) {
+    for (int e = 0; e < (PACKS ? N : M::PACK * N); e++) {
         if constexpr (PACKS)
-            product_load(from + 4 * e * LANES<M>, 4 * e * LANES<M> < there, &to[e]);
+            product_load(from + M::PACK * e * LANES<M>, M::PACK * e * LANES<M> < there, &to[e]);
         else
-            to[e / 4].v[e % 4] = e * LANES<M> < there ? cuda_load(*product_line(from, bytes, e)) : 0;
+            to[e / M::PACK].v[e % M::PACK] = e * LANES<M> < there ? *product_line(from, bytes, e) : cuda_stored<T>(0);
     }
 }
 
-template <typename M, bool PACKS, typename U, int N>
-static __device__ inline void keep_channels(const cuda_pack<U, 4> (&from)[N], cuda_pack<U, 4> *line)
+template <typename M, bool PACKS, typename T, int N, typename S>
+static __device__ inline void keep_channels(const cuda_pack<T, M::PACK> (&from)[N], S &side)
 {
-    const int32_t lane = lane_of_thread<M, PACKS>();
-    static_assert(LANES<M> % 4 == 0, "a thread's channels have the same place in their fours");
+    const int32_t pixel = pixel_of_thread<M, PACKS>(), lane = lane_of_thread<M, PACKS>();
 #pragma unroll
-    for (int e = 0; e < (PACKS ? N : 4 * N); e++) {
+    for (int e = 0; e < (PACKS ? N : M::PACK * N); e++) {
         if constexpr (PACKS)
-            line[lane + e * LANES<M>] = from[e];
+            M::put_pack(side, pixel, lane, e * LANES<M>, from[e]);
         else
-            line[lane / 4 + e * LANES<M> / 4].v[lane % 4] = from[e / 4].v[e % 4];
+            M::put(side, pixel, lane, e * LANES<M>, from[e / M::PACK].v[e % M::PACK]);
     }
 }
 
@@ -62,14 +60,14 @@ template <typename T> struct weights_reader {
     int32_t columns, rows, i, j;
     uint32_t x_bytes, dy_bytes;
 };
-template <typename M> struct weights_loads {
-    cuda_pack<typename M::real, 4> a[M::DEPTH / 4];
-    cuda_pack<typename M::real, 4> b[PRODUCT_COLUMNS * M::DEPTH / 4 / M::ROWS];
+template <typename T, typename M> struct weights_loads {
+    cuda_pack<T, M::PACK> a[M::DEPTH / M::PACK];
+    cuda_pack<T, M::PACK> b[PRODUCT_COLUMNS * M::DEPTH / M::PACK / M::ROWS];
 };
 
 template <typename T, typename M, bool PACKS>
 static __device__ inline void load_step(const product_weights &p, const weights_reader<T> &b, int32_t step,
-                                        weights_loads<M> &l)
+                                        weights_loads<T, M> &l)
 {
     const conv_shape<int32_t> &s = p.s;
     const uint32_t e = (uint32_t)step * M::DEPTH + (uint32_t)pixel_of_thread<M, PACKS>();
@@ -82,37 +80,33 @@ static __device__ inline void load_step(const product_weights &p, const weights_
     load_channels<M, PACKS>(b.x + (inside ? n * s.x.n + h * s.x.h + v * s.x.w : 0), inside, b.x_bytes, b.columns, l.b);
 }
 
-template <typename M, bool PACKS>
-static __device__ inline void keep_step(const weights_loads<M> &l, product_tile<M> &tile)
+template <typename T, typename M, bool PACKS>
+static __device__ inline void keep_step(const weights_loads<T, M> &l, typename M::tile &tile)
 {
-    const int32_t pixel = pixel_of_thread<M, PACKS>();
-    keep_channels<M, PACKS>(l.a, tile.a[pixel]);
-    keep_channels<M, PACKS>(l.b, tile.b[pixel]);
+    keep_channels<M, PACKS>(l.a, tile.a);
+    keep_channels<M, PACKS>(l.b, tile.b);
 }
 
 /* The steps of the block's share; *bias: of the thread's own row. */
 template <typename T, typename M, bool PACKS>
 static __device__ inline void add_steps(const product_weights &p, const weights_reader<T> &b,
-                                        const product_share &share, bool of_bias, product_tile<M> *tiles,
+                                        const product_share &share, bool of_bias, typename M::tile *tiles,
                                         cuda_real<T> (&sums)[M::R][M::C], cuda_real<T> *bias)
 {
-    const int32_t t = (int32_t)threadIdx.x, begin = share.begin, end = share.end;
-    weights_loads<M> loads;
+    const int32_t begin = share.begin, end = share.end;
+    weights_loads<T, M> loads;
     if (begin >= end) return;
     load_step<T, M, PACKS>(p, b, begin, loads);
-    keep_step<M, PACKS>(loads, tiles[0]);
+    keep_step<T, M, PACKS>(loads, tiles[0]);
     __syncthreads();
     /* Behind the last step one more is loaded, which nobody multiplies: with a condition around them, the compiler puts
      * the loads behind the product. */
     for (int32_t step = begin; step < end; step++) {
-        const product_tile<M> &tile = tiles[(step - begin) % 2];
-        if (of_bias) {
-#pragma unroll
-            for (int k = 0; k < M::DEPTH; k++) *bias += tile.a[k][t / 4].v[t % 4];
-        }
+        const typename M::tile &tile = tiles[(step - begin) % 2];
+        if (of_bias) M::add_row(tile, (int32_t)threadIdx.x, bias);
         load_step<T, M, PACKS>(p, b, step + 1, loads);
         M::multiply(tile, share.rows, share.columns, sums);
-        keep_step<M, PACKS>(loads, tiles[1 - (step - begin) % 2]);
+        keep_step<T, M, PACKS>(loads, tiles[1 - (step - begin) % 2]);
         __syncthreads();
     }
 }
@@ -136,7 +130,7 @@ static __global__ void __launch_bounds__(M::ROWS, M::THREADS_BWD_W / M::ROWS)
                            cuda_real<T> *parts)
 {
     typedef cuda_real<T> U;
-    typedef product_tile<M> tile;
+    typedef typename M::tile tile;
     constexpr int ROWS = M::ROWS;
     CUDA_SHARED(tile, tiles, [2]);
     const conv_shape<int32_t> &s = p.s;
@@ -148,7 +142,7 @@ static __global__ void __launch_bounds__(M::ROWS, M::THREADS_BWD_W / M::ROWS)
     const int32_t rows = s.group_oc - k0, columns = s.group_ic - c0; /* of the tile, and behind it */
     const product_share share = {(int32_t)(steps * blockIdx.z / p.splits),
                                  (int32_t)(steps * (blockIdx.z + 1) / p.splits), rows, columns};
-    const int32_t lane = (PACKS ? 4 : 1) * lane_of_thread<M, PACKS>();
+    const int32_t lane = (PACKS ? M::PACK : 1) * lane_of_thread<M, PACKS>();
     const weights_reader<T> b = {x + (group * s.group_ic + c0 + lane) * s.x.c,
                                  dy + (first + lane) * s.y.c,
                                  columns - lane,
@@ -193,7 +187,7 @@ struct product_weights_args {
     product_weights p;
     product_way way;
     int32_t rows;
-    bool packs; /* both tensors lie in fours, one channel behind the other */
+    bool packs; /* both tensors lie in packs, one channel behind the other */
 };
 
 static cnn_status fit(const cnn_request *r, product_way way, naive_launch *l, cnn_error *err)
@@ -210,10 +204,11 @@ static cnn_status fit(const cnn_request *r, product_way way, naive_launch *l, cn
     p.pixels = (int32_t)(d->mb * d->oh * d->ow);
     p.column_tiles = (int32_t)ceil_div(p.s.group_ic, PRODUCT_COLUMNS);
     p.results = (int32_t)(taps * d->oc * p.s.group_ic + (d->bias ? d->oc : 0));
-    args.packs = d->t.layout == CNN_NHWC && p.s.group_ic % 4 == 0 && p.s.group_oc % 4 == 0;
+    const int32_t pack = product_pack((int64_t)element_size(d));
+    args.packs = d->t.layout == CNN_NHWC && p.s.group_ic % pack == 0 && p.s.group_oc % pack == 0;
     const int64_t tiles = d->g * taps * p.column_tiles;
     const product_size size = {tiles * ceil_div(p.s.group_oc, 64), tiles * ceil_div(p.s.group_oc, 128),
-                               ceil_div(p.pixels, product_depth(way, elem)), p.results * elem,
+                               ceil_div(p.pixels, product_depth((int64_t)element_size(d))), p.results * elem,
                                product_room(r->knobs, 0)};
     const product_choice choice = product_choose(size, r->knobs);
     args.rows = choice.rows;
