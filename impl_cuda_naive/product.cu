@@ -221,7 +221,7 @@ static product_problem problem_of(const cnn_conv_desc *d, cnn_dir dir, product_w
 {
     const conv_shape<int32_t> s = conv_shape_of<int32_t>(d);
     const bool back = dir != CNN_FWD;
-    const int64_t elem = (int64_t)element_size(d);
+    const int64_t elem = (int64_t)factor_size(d);
     product_problem p = {};
     p.s = s, p.backward = back;
     p.m = s.group_oc, p.k = s.group_ic;
@@ -254,7 +254,7 @@ static cnn_status fit(const cnn_request *r, product_way way, naive_launch *l, cn
     const int64_t pixels = p.backward ? d->mb * ceil_div(d->ih, d->sh) * ceil_div(d->iw, d->sw)
                                       : d->mb * d->oh * d->ow; /* of the largest class */
     const int64_t tiles = d->g * p.m_tiles * classes;
-    args.laid = d->g * d->kh * d->kw * laid_tap(p) * (int64_t)element_size(d);
+    args.laid = d->g * d->kh * d->kw * laid_tap(p) * (int64_t)factor_size(d);
     const product_size size = {tiles * ceil_div(pixels, 64), tiles * ceil_div(pixels, 128),
                                ceil_div(d->kh * d->kw, classes) * p.k_steps, p.results * elem,
                                product_room(r->knobs, args.laid)};

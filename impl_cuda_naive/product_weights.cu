@@ -204,11 +204,11 @@ static cnn_status fit(const cnn_request *r, product_way way, naive_launch *l, cn
     p.pixels = (int32_t)(d->mb * d->oh * d->ow);
     p.column_tiles = (int32_t)ceil_div(p.s.group_ic, PRODUCT_COLUMNS);
     p.results = (int32_t)(taps * d->oc * p.s.group_ic + (d->bias ? d->oc : 0));
-    const int32_t pack = product_pack((int64_t)element_size(d));
+    const int32_t pack = product_pack((int64_t)factor_size(d));
     args.packs = d->t.layout == CNN_NHWC && p.s.group_ic % pack == 0 && p.s.group_oc % pack == 0;
     const int64_t tiles = d->g * taps * p.column_tiles;
     const product_size size = {tiles * ceil_div(p.s.group_oc, 64), tiles * ceil_div(p.s.group_oc, 128),
-                               ceil_div(p.pixels, product_depth((int64_t)element_size(d))), p.results * elem,
+                               ceil_div(p.pixels, product_depth((int64_t)factor_size(d))), p.results * elem,
                                product_room(r->knobs, 0)};
     const product_choice choice = product_choose(size, r->knobs);
     args.rows = choice.rows;

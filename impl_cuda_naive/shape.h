@@ -88,6 +88,11 @@ static inline cnn_status conv_check_32(const char *version, const char *instead,
 static inline int64_t ceil_div(int64_t a, int64_t b) { return (a + b - 1) / b; }
 static inline int64_t smaller(int64_t a, int64_t b) { return a < b ? a : b; }
 static inline size_t element_size(const cnn_conv_desc *d) { return cnn_dtype_size(d->t.dtype); }
+/* Of x, w and dy, where results may have another type. */
+static inline size_t factor_size(const cnn_conv_desc *d)
+{
+    return cnn_dtype_size(cnn_part_dtype(d->t.dtype, CNN_PART_FACTOR));
+}
 /* Of a cuda_real: a sum that waits in the workspace. */
 static inline size_t sum_size(const cnn_conv_desc *d)
 {

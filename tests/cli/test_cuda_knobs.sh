@@ -45,7 +45,7 @@ for rows in 64 128; do # tiles that are full and some that are not, in both layo
     done
 done
 # Tensor cores where cuda_tensor is refused; f64 has none.
-EMULATED_CUDA_FAULT=capability=80 passes --impl cuda_naive:v6 --op conv --dtype f32,bf16 --problem mb2ic20ih7oc9kh3ph1
+EMULATED_CUDA_FAULT=capability=80 passes --impl cuda_naive:v6 --op conv --dtype f32,bf16,bf16:bf16:f32 --problem mb2ic20ih7oc9kh3ph1
 "$benchcnn" verify --impl cuda_naive:v6 --op conv --dtype f64 --problem ic20ih7oc9kh3ph1 >"$tmp/out" 2>&1
 holds "v6 in f64" "$tmp/out" '3 UNSUPPORTED: f64: the tensor cores are used for f32, f16 and bf16 here; use algorithm v5'
 passes --impl cuda_naive:tiled --op fc --problem mb70ic33ih3oc35 --set cuda_naive.fc.blocks=1 --set cuda_naive.fc.threads=32
