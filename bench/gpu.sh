@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # gpu.sh: proves and measures the CUDA implementations on a machine with a GPU; records and logs go to out/gpu (or $OUT).
-#   bench/gpu.sh build verify train         any of: build, verify, nets, sanitize, train, table, tensor, sweep, fused, peers, trainkernel, resnet, ladder, cpu, peaks, host, memory, streams, accused, alarms, processes, records, speedup, ranks (ranks_alike, ranks_epochs)
+#   bench/gpu.sh build verify train         any of: build, verify, nets, sanitize, train, table, tensor, sweep, fused, peers, trainkernel, resnet, resnet20, ladder, cpu, peaks, host, memory, streams, accused, alarms, processes, records, speedup, ranks (ranks_alike, ranks_epochs)
 set -euo pipefail
 cd "$(dirname "$0")/.."
 out=${OUT:-out/gpu}
@@ -108,6 +108,12 @@ sanitized() {
             done
             echo "verify --impl cuda_naive:depthwise --op conv --problems bench/problems/depthwise_odd.txt --layout nchw,nhwc --dtype f32,bf16 $checked"
         fi
+        if [ "$impl" = cuda_tensor ]; then # 1x1 of f32 from memory to registers: by four numbers along either axis, and one by one
+            for way in f32 tf32; do
+                echo "verify --impl cuda_tensor --op conv --problem mb2ic72ih8oc40kh1 --problem mb1ic520ih7oc72kh1 --problem mb1ic18ih9oc35kh1sh2" \
+                    "--layout nchw,nhwc --math $way --set cuda_tensor.direct=1 $checked"
+            done
+        fi
         if [ "$impl" = cuda_tensor ]; then # few input channels, a row of the kernel as channels; few tiles, shared by blocks
             for way in f32 tf32; do
                 echo "verify --impl cuda_tensor --op conv --problem mb2ic3ih15oc10kh7sh2ph3 --problem mb2ic1ih9iw11oc5kh5kw3ph2pw1 --layout nchw,nhwc" \
@@ -189,6 +195,22 @@ fused() {
     done
 }
 peers() { python3 bench/peers/pytorch_epochs.py "${BENCHCNN_DATA:?}/mnist" ${twelve//,/ } | tee "$out/pytorch.jsonl"; }
+
+# ResNet-20, CIFAR-10's shapes, in both layouts, f32 and TF32, beside cuDNN's and PyTorch's epochs of as many images.
+resnet20() {
+    local layout math impl optimizer=momentum,lr=0.1,beta1=0.9,l2=1e-4 images=${RESNET20_IMAGES:-50000,10000} batch=${RESNET20_BATCH:-125}
+    for math in f32 tf32; do
+        for layout in nchw nhwc; do
+            for impl in ${RESNET20_IMPLS:-cuda_tensor cudnn:find}; do
+                "$benchcnn" train --net resnet20 --data synthetic --images "$images" --impl "$impl" --batch "$batch" --epochs 3 \
+                    --layout $layout --math $math --optimizer $optimizer --quiet --out "$out/resnet20.jsonl" | tail -1
+            done
+            # shellcheck disable=SC2046  # options
+            python3 bench/peers/pytorch_epochs.py --net bench/nets/resnet20.net --images "$images" \
+                $([ $math = tf32 ] && echo --tf32) $([ $layout = nhwc ] && echo --nhwc) "$batch" | tee -a "$out/resnet20_pytorch.jsonl"
+        done
+    done
+}
 
 # MLPs in TrainKernel, a step a launch, beside cuda_fused, by turns. In the first round nvcc compiles TrainKernel's kernels,
 # with several options each; the second keeps the fastest. TRAINKERNEL_SITE is where it lies (pip install --no-deps --target DIR
