@@ -29,7 +29,7 @@ template <typename T, int N> struct product_units {
     /* number k of row (or column) `row + further`, or of its pack `q + further`, where both have no common bits, */
     template <typename S> static __device__ inline void put(S &side, int32_t k, int32_t row, int32_t further, T v)
     {
-        side[k][(row + further) / 4].v[(row + further) % 4] = v;
+        side[k][row / 4 + further / 4].v[row % 4 + further % 4] = v;
     }
     template <typename S>
     static __device__ inline void put_pack(S &side, int32_t k, int32_t q, int32_t further, const cuda_pack<T, PACK> &v)
