@@ -255,9 +255,12 @@ static cnn_status fit(const cnn_request *r, product_way way, naive_launch *l, cn
                                       : d->mb * d->oh * d->ow; /* of the largest class */
     const int64_t tiles = d->g * p.m_tiles * classes;
     args.laid = d->g * d->kh * d->kw * laid_tap(p) * (int64_t)factor_size(d);
-    const product_size size = {tiles * ceil_div(pixels, 64), tiles * ceil_div(pixels, 128),
-                               ceil_div(d->kh * d->kw, classes) * p.k_steps, p.results * elem,
-                               product_room(r->knobs, args.laid)};
+    const product_size size = {tiles * ceil_div(pixels, 64),
+                               tiles * ceil_div(pixels, 128),
+                               ceil_div(d->kh * d->kw, classes) * p.k_steps,
+                               p.results * elem,
+                               product_room(r->knobs, args.laid),
+                               elem > 4 ? PRODUCT_THREADS_FEW : PRODUCT_THREADS};
     const product_choice choice = product_choose(size, r->knobs);
     args.rows = choice.rows;
     p.splits = choice.splits;

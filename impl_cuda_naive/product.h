@@ -57,10 +57,13 @@ struct product_choice {
     int32_t rows, splits;
 };
 
+/* Threads a multiprocessor, where a thread has up to 168 registers, and up to 255. */
+enum { PRODUCT_THREADS = 384, PRODUCT_THREADS_FEW = 256 };
+
 /* product_choice.cu: of so many tiles, by rows of 64 or 128, and steps; `part`: bytes of a part, of which the
- * workspace holds `room`. */
+ * workspace holds `room`; `threads` a multiprocessor. */
 struct product_size {
-    int64_t tiles_64, tiles_128, steps, part, room;
+    int64_t tiles_64, tiles_128, steps, part, room, threads;
 };
 product_choice product_choose(const product_size &, const int64_t *knobs);
 /* Bytes of the workspace that are left beside so many. */

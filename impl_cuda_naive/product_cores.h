@@ -17,7 +17,7 @@
 /* T: what is multiplied; PRODUCTS: 3 of f32 at full accuracy, else 1. */
 template <typename T, int PRODUCTS, int N> struct product_cores {
     static constexpr int DEPTH = product_depth(sizeof(T)), PACK = 16 / (int)sizeof(T), ROWS = N, R = 4, C = 16;
-    static constexpr int THREADS = 384, THREADS_BWD_W = 256;
+    static constexpr int THREADS = PRODUCT_THREADS, THREADS_BWD_W = PRODUCT_THREADS_FEW;
 
     typedef cuda_pack<T> line[4];
     struct tile {

@@ -12,7 +12,7 @@
 template <typename T, int N> struct product_units {
     static constexpr int DEPTH = product_depth(sizeof(T)), PACK = product_pack(sizeof(T)), ROWS = N, R = 8, C = 8;
     /* Threads a multiprocessor: 384 have 168 registers each, as much as f32 needs. */
-    static constexpr int THREADS = sizeof(T) > 4 ? 256 : 384, THREADS_BWD_W = THREADS;
+    static constexpr int THREADS = sizeof(T) > 4 ? PRODUCT_THREADS_FEW : PRODUCT_THREADS, THREADS_BWD_W = THREADS;
 
     /* A line for each number of the step, rows or columns side by side; one pack more, so that lines begin in different
      * banks. */

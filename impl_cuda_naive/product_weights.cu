@@ -207,9 +207,12 @@ static cnn_status fit(const cnn_request *r, product_way way, naive_launch *l, cn
     const int32_t pack = product_pack((int64_t)factor_size(d));
     args.packs = d->t.layout == CNN_NHWC && p.s.group_ic % pack == 0 && p.s.group_oc % pack == 0;
     const int64_t tiles = d->g * taps * p.column_tiles;
-    const product_size size = {tiles * ceil_div(p.s.group_oc, 64), tiles * ceil_div(p.s.group_oc, 128),
-                               ceil_div(p.pixels, product_depth((int64_t)factor_size(d))), p.results * elem,
-                               product_room(r->knobs, 0)};
+    const product_size size = {tiles * ceil_div(p.s.group_oc, 64),
+                               tiles * ceil_div(p.s.group_oc, 128),
+                               ceil_div(p.pixels, product_depth((int64_t)factor_size(d))),
+                               p.results * elem,
+                               product_room(r->knobs, 0),
+                               elem > 4 || way != PRODUCT_UNITS ? PRODUCT_THREADS_FEW : PRODUCT_THREADS};
     const product_choice choice = product_choose(size, r->knobs);
     args.rows = choice.rows;
     p.splits = choice.splits;
