@@ -18,21 +18,22 @@ verified() { # CASES, then options: so many PASSED, and nothing else
     grep -q "^$cases cases: 0 FAILED $cases PASSED" "$tmp/log" || fail "$*: not $cases PASSED: $(tail -3 "$tmp/log")"
 }
 check=(--check exact,bound,precision,memory)
+tiles=(--set cuda_tensor.direct=0) # one tap of f32, by the kernels that lay out weights
 padded=mb2ic33ih7oc66kh3ph1   # several chunks and tiles, with less than whole ones
 strided=mb2ic18ih9oc17kh3sh2ph1dh1
 verified 3 --op conv --problem $padded "${check[@]}"
 verified 3 --op conv --problem $strided --layout nhwc "${check[@]}"
 verified 3 --op conv --problem g2mb3ic34ih4oc68kh2 --mode convolution "${check[@]}"        # groups, the kernel reversed
-verified 3 --op conv --problem mb3ic72ih3oc65kh1 --layout nhwc "${check[@]}"
-verified 3 --op conv --problem mb2ic33ih24oc8kh1sh2 --layout nhwc "${check[@]}"            # one tap, gathered
+verified 3 --op conv --problem mb3ic72ih3oc65kh1 --layout nhwc "${check[@]}" "${tiles[@]}"
+verified 3 --op conv --problem mb2ic33ih24oc8kh1sh2 --layout nhwc "${check[@]}" "${tiles[@]}"  # one tap, gathered
 verified 3 --op conv --problem $padded --math tf32 "${check[@]}"
 verified 3 --op deconv --problem mb2ic17ih3oc18kh3sh2ph1 "${check[@]}"
-verified 3 --op fc --problem mb17ic5ih3oc66 --layout nhwc "${check[@]}"
+verified 3 --op fc --problem mb17ic5ih3oc66 --layout nhwc "${check[@]}" "${tiles[@]}"
 verified 3 --op conv --problem mb1ic1ih3oc2kh3ph1 "${check[@]}"                    # few terms
 
 # A few tiles of a device of 48 multiprocessors: several blocks share each, evenly, gathered and as patches and boxes.
-EMULATED_CUDA_FAULT=multiprocessors=48 verified 4 --op conv --dir FWD,BWD_D --problem mb1ic264ih7oc72kh1 --problem mb1ic136ih9oc40kh3sh2ph1 --layout nhwc --check exact,bound,determinism
-EMULATED_CUDA_FAULT=multiprocessors=48 verified 4 --op conv --dir FWD,BWD_D --problem mb1ic100ih7oc72kh3ph1 --problem mb1ic520ih8oc33kh1 --math tf32 --check exact,bound,memory
+EMULATED_CUDA_FAULT=multiprocessors=48 verified 4 --op conv --dir FWD,BWD_D --problem mb1ic264ih7oc72kh1 --problem mb1ic136ih9oc40kh3sh2ph1 --layout nhwc --check exact,bound,determinism "${tiles[@]}"
+EMULATED_CUDA_FAULT=multiprocessors=48 verified 4 --op conv --dir FWD,BWD_D --problem mb1ic100ih7oc72kh3ph1 --problem mb1ic520ih8oc33kh1 --math tf32 --check exact,bound,memory "${tiles[@]}"
 EMULATED_CUDA_FAULT=multiprocessors=48 verified 2 --op conv --dir FWD,BWD_D --problem mb1ic200ih7oc264kh3ph1 --layout nhwc --dtype bf16 --check exact,bound
 
 # Few input channels: a row of the kernel as channels; fewer than four, stride and dilation, more columns than rows; beside copies of dy,
@@ -82,8 +83,8 @@ verified 3 --op conv --problem mb2ic16ih8oc24kh1 --dtype f16 --check exact,bound
 # or in pieces; channels and planes that no copy takes. As patches. With weights that stay: several turns of channels, several lines.
 for math in '' '--math tf32'; do
     verified 4 --op conv --dir FWD,BWD_D --layout all --problem mb3ic72ih10oc40kh1 $math "${check[@]}" --set cuda_tensor.keep=0
-    verified 4 --op conv --dir FWD,BWD_D --layout all --problem mb3ic33ih8oc66kh1 $math --check exact,bound
-    verified 4 --op conv --dir FWD,BWD_D --layout all --problem mb3ic36ih7oc36kh1 $math --check exact,bound
+    verified 4 --op conv --dir FWD,BWD_D --layout all --problem mb3ic33ih8oc66kh1 $math --check exact,bound "${tiles[@]}"
+    verified 4 --op conv --dir FWD,BWD_D --layout all --problem mb3ic36ih7oc36kh1 $math --check exact,bound "${tiles[@]}"
     for knobs in tile=1,split=1 tile=2,split=1 tile=3,split=0 matrix=0 keep=1; do
         set=()
         for knob in ${knobs//,/ }; do set+=(--set "cuda_tensor.$knob"); done
@@ -92,17 +93,17 @@ for math in '' '--math tf32'; do
     done
     verified 4 --op conv --dir FWD,BWD_D --layout all --problem mb3ic40ih10oc136kh1 $math "${check[@]}" --set cuda_tensor.keep=1
     verified 2 --op conv --dir FWD --layout all --problem mb17ic16ih32oc8kh1 $math --check bound --set cuda_tensor.keep=1 # more lines than blocks
-    verified 2 --op fc --dir FWD,BWD_D --problem mb130ic8ih3oc72 $math --check exact,bound,memory
+    verified 2 --op fc --dir FWD,BWD_D --problem mb130ic8ih3oc72 $math --check exact,bound,memory "${tiles[@]}"
 done
 verified 4 --op conv --dir FWD,BWD_D --layout all --problem mb5ic40ih2oc36kh1 --check exact,bound,memory --set cuda_tensor.matrix=1
 
 # Its BWD_W: x or dy with more channels, one tile and several, fewer blocks than tiles, shared steps and not; channels that no copy takes.
 for math in '' '--math tf32'; do
-    verified 4 --op conv --dir BWD_W --layout all --problem mb3ic72ih10oc40kh1 --problem mb3ic36ih8oc76kh1 $math "${check[@]},determinism"
+    verified 4 --op conv --dir BWD_W --layout all --problem mb3ic72ih10oc40kh1 --problem mb3ic36ih8oc76kh1 $math "${check[@]},determinism" "${tiles[@]}"
     verified 4 --op conv --dir BWD_W --layout all --problem mb1ic264ih10oc72kh1 --problem mb5ic40ih4oc136kh1 $math --check exact,bound --set cuda_tensor.matrix=1
-    verified 4 --op conv --dir BWD_W --layout all --problem mb3ic33ih8oc66kh1 --problem mb3ic36ih7oc38kh1 $math --check exact,bound
-    EMULATED_CUDA_FAULT=multiprocessors=1 verified 2 --op conv --dir BWD_W --layout all --problem mb2ic132ih8oc132kh1 $math --check exact,bound
-    verified 1 --op fc --dir BWD_W --problem mb130ic8ih3oc72 $math --check exact,bound,memory
+    verified 4 --op conv --dir BWD_W --layout all --problem mb3ic33ih8oc66kh1 --problem mb3ic36ih7oc38kh1 $math --check exact,bound "${tiles[@]}"
+    EMULATED_CUDA_FAULT=multiprocessors=1 verified 2 --op conv --dir BWD_W --layout all --problem mb2ic132ih8oc132kh1 $math --check exact,bound "${tiles[@]}"
+    verified 1 --op fc --dir BWD_W --problem mb130ic8ih3oc72 $math --check exact,bound,memory "${tiles[@]}"
 done
 
 # One tap of f32 straight from memory to the cores: four numbers at once along k, along the rows, or one by one; sums of k that 16 does
@@ -123,7 +124,7 @@ for knobs in patch=0,split=0 patch=1,split=1,tile=2 patch=0,split=1,tile=3; do
     for knob in ${knobs//,/ }; do set+=(--set "cuda_tensor.$knob"); done
     verified 2 --op conv --dir FWD,BWD_D --problem mb2ic33ih5oc66kh3ph1 --check exact,bound,determinism "${set[@]}"
 done
-verified 1 --op conv --dir BWD_W --problem mb2ic200ih6oc70kh1 --check exact,bound,determinism --layout nhwc # four slots of one tap
+verified 1 --op conv --dir BWD_W --problem mb2ic200ih6oc70kh1 --check exact,bound,determinism --layout nhwc "${tiles[@]}"  # four slots of one tap
 verified 1 --op conv --dir BWD_W --problem mb4ic20ih5oc20kh3ph1 --check exact,bound,determinism --set cuda_tensor.patch=0
 
 # Clusters: blocks that share a tile add up their sums; a share each of a tile's pixels; several clusters of a tile, and two tiles.
