@@ -10,94 +10,13 @@
  * memory, in a fixed order. */
 #include "harness/cuda/cluster.h"
 #include "harness/cuda/mma.h"
-#include "impl_cuda_tensor/direct.h"
-#include "impl_cuda_tensor/finish.h"
+#include "impl_cuda_tensor/direct_load.h"
+#include "impl_cuda_tensor/direct_store.h"
 
 namespace
 {
 
 enum { FOURS = DIRECT_SIDE * DIRECT_SIDE / 4 }; /* of a tile's sums, of four rows each */
-
-/* Where element e lies. */
-__device__ inline int32_t place_on(const cutensor_axis &a, int32_t e)
-{
-    if (!a.pixels) return e * a.step;
-    int32_t n = e, p = cuda_split(&n, a.by_plane);
-    const int32_t q = cuda_split(&p, a.by_wide);
-    return n * a.image + p * a.line + q * a.step;
-}
-
-/* A lane's part of a factor: [row][k]. */
-typedef uint32_t direct_words[4][4];
-
-__device__ inline void load_four(const float *from, bool there, uint32_t (&to)[4])
-{
-    float4 four = {0, 0, 0, 0};
-    if (there) four = *reinterpret_cast<const float4 *>(from);
-    to[0] = __float_as_uint(four.x);
-    to[1] = __float_as_uint(four.y);
-    to[2] = __float_as_uint(four.z);
-    to[3] = __float_as_uint(four.w);
-}
-
-/* What a lane reads of a factor, from k on: the next step's, at its rows. Rows that the tile has more than the factor
- * are the last one again: what comes out of them is stored nowhere. */
-template <int WAY> struct direct_reader {
-    static constexpr bool BY_ROW = WAY == CUTENSOR_ALONG_K || WAY == CUTENSOR_ONE_BY_ONE; /* a place for each row, */
-    static constexpr bool BY_K = WAY == CUTENSOR_ALONG_K || WAY == CUTENSOR_ALONG_ROWS;   /* that goes on with k */
-    static constexpr int PLACES = BY_ROW ? 4 : 1;
-    const cutensor_factor &f;
-    int32_t k;
-    const float *at[PLACES];
-
-    __device__ direct_reader(const cutensor_factor &factor, const float *from, int32_t row, int32_t first)
-        : f(factor), k(first)
-    {
-        const int32_t last = f.rows.count - (BY_ROW ? 1 : 4);
-        from += BY_K ? k * f.k.step : 0;
-        if (f.rows.pixels) { /* one question, not four */
-#pragma unroll
-            for (int j = 0; j < PLACES; j++) at[j] = from + place_on(f.rows, min(row + j, last));
-        } else {
-#pragma unroll
-            for (int j = 0; j < PLACES; j++) at[j] = from + min(row + j, last) * f.rows.step;
-        }
-    }
-
-    /* LAST: of a step with fewer than 16 k: zeros are the others. */
-    template <bool LAST> __device__ void load_column(int i, uint32_t (&to)[4]) const
-    {
-        const bool there = !LAST || k + i < f.k.count;
-        const int32_t further = BY_K ? i * f.k.step : place_on(f.k, k + i);
-        if constexpr (BY_ROW) {
-#pragma unroll
-            for (int j = 0; j < 4; j++) to[j] = there ? __float_as_uint(at[j][further]) : 0;
-        } else {
-            load_four(at[0] + further, there, to);
-        }
-    }
-
-    template <bool LAST> __device__ void load(direct_words &to)
-    {
-        if constexpr (WAY == CUTENSOR_ALONG_K) {
-#pragma unroll
-            for (int j = 0; j < 4; j++) load_four(at[j], !LAST || k < f.k.count, to[j]);
-        } else {
-#pragma unroll
-            for (int i = 0; i < 4; i++) {
-                uint32_t column[4];
-                load_column<LAST>(i, column);
-#pragma unroll
-                for (int j = 0; j < 4; j++) to[j][i] = column[j];
-            }
-        }
-        k += DIRECT_STEP;
-        if (BY_K) {
-#pragma unroll
-            for (int j = 0; j < PLACES; j++) at[j] += DIRECT_STEP * (WAY == CUTENSOR_ALONG_K ? 1 : f.k.step);
-        }
-    }
-};
 
 /* A step's numbers as the tensor cores take them. */
 template <int PARTS> struct direct_step {
@@ -115,8 +34,6 @@ template <int PARTS> struct direct_step {
 };
 
 /* ---- Products. Of 16 rows, those are rows 0 and 1 of each four, or 2 and 3; of 8 columns, one of each four. */
-
-typedef float direct_sums[2][4][4];
 
 /* Half of the step's k: its first or second two of each four. */
 __device__ inline void multiply_half(const direct_words &a, const direct_words &b, int half, direct_sums &sum)
@@ -187,83 +104,6 @@ __device__ inline void add_steps(const cutensor_direct &d, const cutensor_factor
     b.template load<true>(ahead[0][1]);
     now.take(ahead[0]);
     multiply<PARTS>(now, sum);
-}
-
-/* ---- Sums. In shared memory, and wherever they go, four rows of a column together: of column c, rows 4g to 4g + 3 lie
- * at c*8 + g, but that the lanes that write or read at once find different banks. */
-
-__device__ inline int32_t kept_at(int32_t column, int32_t g)
-{
-    return column * 8 + (g ^ (column / 8 * 2) ^ column % 8);
-}
-
-/* Lane 4g + t has, of rows 4g to 4g + 3, columns 8t to 8t + 7: mma.h. */
-__device__ inline void keep(const direct_sums &sum, float4 *kept)
-{
-    const int32_t g = static_cast<int32_t>(threadIdx.x % 32 / 4), t = static_cast<int32_t>(threadIdx.x % 4);
-#pragma unroll
-    for (int n = 0; n < 4; n++)
-#pragma unroll
-        for (int q = 0; q < 2; q++)
-            kept[kept_at(4 * (2 * t + q) + n, g)] = {sum[0][n][q], sum[0][n][2 + q], sum[1][n][q], sum[1][n][2 + q]};
-}
-
-/* Of the four sums that a thread takes in its turn, which column and rows. Neighbours take rows where these are
- * neighbours in memory, else columns. */
-struct direct_place {
-    int32_t column, g;
-};
-__device__ inline direct_place place_of(const cutensor_direct &d, int32_t e)
-{
-    const uint32_t i = static_cast<uint32_t>(e), row = d.row_step == 1 ? i % 8 : i / DIRECT_SIDE;
-    return {static_cast<int32_t>(d.row_step == 1 ? i / 8 : i % DIRECT_SIDE), static_cast<int32_t>(row)};
-}
-
-__device__ inline void add_four(float (&sum)[4], const float4 &four)
-{
-    sum[0] += four.x;
-    sum[1] += four.y;
-    sum[2] += four.z;
-    sum[3] += four.w;
-}
-
-/* Four rows of a column, what is added to them there, and the activation. */
-__device__ inline void store(const cutensor_direct &d, const cutensor_finish &finish, float *to, int32_t rows,
-                             float (&sum)[4])
-{
-    if (d.fours) {
-        if (finish.adds != 0) add_four(sum, *reinterpret_cast<const float4 *>(added_to(finish, to)));
-        activate(finish, sum);
-        *reinterpret_cast<float4 *>(to) = {sum[0], sum[1], sum[2], sum[3]};
-        return;
-    }
-#pragma unroll
-    for (int i = 0; i < 4; i++)
-        if (finish.adds != 0 && i < rows) sum[i] += *added_to(finish, to + i * d.row_step);
-    activate(finish, sum);
-#pragma unroll
-    for (int i = 0; i < 4; i++)
-        if (i < rows) to[i * d.row_step] = sum[i];
-}
-
-__device__ inline void put(const cutensor_direct &d, const cutensor_factors &f, int32_t row, int32_t column,
-                           float (&sum)[4])
-{
-    const int32_t rows = d.a.rows.count - row;
-    if (rows <= 0 || column >= d.columns.count) return;
-    float *to = f.out + place_on(d.columns, column) + row * d.row_step;
-#pragma unroll
-    for (int i = 0; i < 4; i++)
-        if (d.has_bias && i < rows) sum[i] += f.bias[row + i];
-    store(d, f.finish, to, rows, sum);
-    if (d.cell_high == 0) return;
-    int32_t n = column, p = cuda_split(&n, d.columns.by_plane);
-    const int32_t q = cuda_split(&p, d.columns.by_wide);
-    for (int32_t i = 0; i < d.cell_high && p * d.cell_high + i < d.out_high; i++)
-        for (int32_t j = 0; j < d.cell_wide && q * d.cell_wide + j < d.out_wide; j++) {
-            float none[4] = {};
-            if (i + j > 0) store(d, f.finish, to + i * d.down + j * d.right, rows, none);
-        }
 }
 
 template <int PARTS, int AHEAD, int A, int B>
