@@ -45,8 +45,8 @@ template <int WAY> struct direct_reader {
         : f(factor), k(first)
     {
         const int32_t last = f.rows.count - (BY_ROW ? 1 : 4);
-        from += BY_K ? k * f.k.step : 0;
-        if (f.rows.pixels) { /* one question, not four */
+        from += BY_K ? static_cast<int64_t>(k) * f.k.step : 0; /* k: up to 15 behind the last one */
+        if (f.rows.pixels) {                                   /* one question, not four */
 #pragma unroll
             for (int j = 0; j < PLACES; j++) at[j] = from + place_on(f.rows, min(row + j, last));
         } else {
@@ -59,7 +59,7 @@ template <int WAY> struct direct_reader {
     template <bool LAST> __device__ void load_column(int i, uint32_t (&to)[4]) const
     {
         const bool there = !LAST || k + i < f.k.count;
-        const int32_t further = BY_K ? i * f.k.step : place_on(f.k, k + i);
+        const int32_t further = BY_K ? i * f.k.step : place_on(f.k, LAST ? min(k + i, f.k.count - 1) : k + i);
         if constexpr (BY_ROW) {
 #pragma unroll
             for (int j = 0; j < 4; j++) to[j] = there ? __float_as_uint(at[j][further]) : 0;
