@@ -146,4 +146,18 @@ template <typename T, int PRODUCTS, int N> struct product_cores {
     }
 };
 
+/* f(M{}), M being the multiplier of T and so many rows: f64 has ordinary units alone, and numbers of 16 bits tensor
+ * cores alone. */
+template <typename T, int ROWS, typename F> static auto product_with(product_way way, F f)
+{
+    if constexpr (sizeof(T) == 8)
+        return f(product_units<T, ROWS>{});
+    else if constexpr (sizeof(T) == 2)
+        return f(product_cores<T, 1, ROWS>{});
+    else
+        return way == PRODUCT_UNITS ? f(product_units<T, ROWS>{})
+               : way == PRODUCT_ONE ? f(product_cores<T, 1, ROWS>{})
+                                    : f(product_cores<T, 3, ROWS>{});
+}
+
 #endif

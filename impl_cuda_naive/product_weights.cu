@@ -241,22 +241,12 @@ cnn_status product_cores_weights_fit(const cuda_context *c, const cnn_request *r
 template <typename T, typename R>
 using kernel = void(product_weights, const T *, const T *, product_outputs<R>, cuda_real<T> *);
 
-template <typename T, typename R, typename M> static kernel<T, R> *kernel_of(bool packs)
-{
-    return packs ? product_weights_kernel<T, R, M, true> : product_weights_kernel<T, R, M, false>;
-}
-
-/* f64 has ordinary units alone here, and numbers of 16 bits tensor cores alone. */
 template <typename T, typename R, int ROWS> static kernel<T, R> *kernel_of_rows(product_way way, bool packs)
 {
-    if constexpr (sizeof(T) == 8)
-        return kernel_of<T, R, product_units<T, ROWS>>(packs);
-    else if constexpr (sizeof(T) == 2)
-        return kernel_of<T, R, product_cores<T, 1, ROWS>>(packs);
-    else
-        return way == PRODUCT_UNITS ? kernel_of<T, R, product_units<T, ROWS>>(packs)
-               : way == PRODUCT_ONE ? kernel_of<T, R, product_cores<T, 1, ROWS>>(packs)
-                                    : kernel_of<T, R, product_cores<T, 3, ROWS>>(packs);
+    return product_with<T, ROWS>(way, [packs](auto multiplier) -> kernel<T, R> * {
+        typedef decltype(multiplier) M;
+        return packs ? product_weights_kernel<T, R, M, true> : product_weights_kernel<T, R, M, false>;
+    });
 }
 
 template <typename T, typename R>

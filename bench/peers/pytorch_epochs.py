@@ -189,6 +189,7 @@ def main():
     torch.backends.cuda.matmul.allow_tf32 = torch.backends.cudnn.allow_tf32 = args.tf32
     torch.backends.cudnn.benchmark = True
     folder = None if args.net else args.rest.pop(0)
+    train, test = (None, None) if args.net else (load(folder, "train"), load(folder, "t10k"))
     for batch in map(int, args.rest):
         torch.manual_seed(1)
         if args.net:
@@ -201,7 +202,6 @@ def main():
             optimizer = torch.optim.SGD(net.parameters(), lr=0.1, momentum=0.9, weight_decay=1e-4)
         else:
             net = thesis().cuda()
-            train, test = load(folder, "train"), load(folder, "t10k")
             optimizer = torch.optim.Adam(net.parameters(), lr=1e-3, fused=True, capturable=True)
         name = os.path.basename(args.net).removesuffix(".net") if args.net else "thesis"
         print(json.dumps({"peer": "pytorch", "version": torch.__version__, "cudnn": torch.backends.cudnn.version(),
