@@ -7,9 +7,9 @@
 /* Costs in steps of 64 rows on one multiprocessor, which multiply-adds at an H200's full rate take 0.26 us for. All are
  * reckoned or guessed. Measured is why blocks are counted by rounds: 512 channels of 7x7, cut so that an H200 had four
  * blocks a multiprocessor where three run at once, took version 6 244 us; with two at once, which is two whole rounds,
- * 179. */
+ * 179. And BWD_W of 64 channels took version 5 272 us by five blocks of 64 rows a multiprocessor, by four 214. */
 enum { MULTIPROCESSORS = 132, MOST_SPLITS = 64 };
-static const double busy_rows = 320;       /* fewer rows a multiprocessor leave it waiting */
+static const double busy_rows = 288;       /* fewer rows a multiprocessor leave it waiting */
 static const double begin_cost = 4;        /* of a block: first loads, last stores, in steps */
 static const double narrow_cost = 1.1;     /* 64 rows load more for a multiplication than 128 */
 static const double finish_cost = 12;      /* of the second launch, */

@@ -183,6 +183,18 @@ static __device__ inline void copy_line(uint32_t to, const tensor_map &map, int3
                  "l"(reinterpret_cast<uint64_t>(&map)), "r"(channel), "r"(column), "r"(row), "r"(n), "r"(barrier)
                  : "memory");
 }
+/* What one tap of a convolution reads, of a map that map_taps() made: of so many output pixels, from the one on whose
+ * window's corner is (row, column) of image n, the pixel `down` and `right` of there, 64 channels each. Rows and
+ * images follow as the output's do; what is outside of an image is 0. `barrier` gets 128 bytes a pixel. */
+static __device__ inline void copy_tap(uint32_t to, const tensor_map &map, int32_t n, int32_t row, int32_t column,
+                                       int32_t channel, int32_t down, int32_t right, uint32_t barrier)
+{
+    asm volatile("cp.async.bulk.tensor.4d.shared::cluster.global.im2col.mbarrier::complete_tx::bytes [%0], [%1, {%2, "
+                 "%3, %4, %5}], [%6], {%7, %8};" ::"r"(to),
+                 "l"(reinterpret_cast<uint64_t>(&map)), "r"(channel), "r"(column), "r"(row), "r"(n), "r"(barrier),
+                 "h"(static_cast<uint16_t>(right)), "h"(static_cast<uint16_t>(down))
+                 : "memory");
+}
 /* What this thread stored, the tensor cores may read. */
 static __device__ inline void stores_to_products() { asm volatile("fence.proxy.async.shared::cta;" ::: "memory"); }
 

@@ -93,23 +93,44 @@ static inline void copy_bulk(uint32_t to, const void *from, int bytes, uint32_t)
 }
 struct tensor_map {
     const char *tensor;
-    int64_t sizes[4]; /* channels (of 2 bytes), columns, rows, images */
-    uint32_t columns; /* of a box */
+    int64_t sizes[4];                                       /* channels (of 2 bytes), columns, rows, images */
+    uint32_t columns;                                       /* of a box */
+    int32_t first_row, first_column, last_row, last_column; /* of taps: where windows' corners are */
+    int32_t down, right;                                    /* from corner to corner */
 };
+/* 64 channels of a pixel as a swizzled row. */
+static inline void emulated_copy_pixel(uint32_t to, const tensor_map &map, int64_t n, int64_t row, int64_t column,
+                                       int32_t channel)
+{
+    static const char zeros[16] = {0};
+    const bool there =
+        n >= 0 && n < map.sizes[3] && row >= 0 && row < map.sizes[2] && column >= 0 && column < map.sizes[1];
+    for (uint32_t place = 0; place < 8; place++) {
+        const int64_t first = channel + 8 * static_cast<int64_t>(place);
+        const bool inside = there && first < map.sizes[0];
+        const int64_t from = ((n * map.sizes[2] + row) * map.sizes[1] + column) * map.sizes[0] + first;
+        memcpy(at_address<char>(to + ((place ^ (to >> 7 & 7)) << 4)), inside ? map.tensor + 2 * from : zeros, 16);
+    }
+}
 static inline void copy_line(uint32_t to, const tensor_map &map, int32_t n, int32_t row, int32_t column,
                              int32_t channel, uint32_t)
 {
-    static const char zeros[16] = {0};
-    const bool line = n >= 0 && n < map.sizes[3] && row >= 0 && row < map.sizes[2];
     for (uint32_t c = 0; c < map.columns; c++)
-        for (uint32_t place = 0; place < 8; place++) {
-            const int64_t at = column + static_cast<int64_t>(c), first = channel + 8 * static_cast<int64_t>(place);
-            const bool inside = line && at >= 0 && at < map.sizes[1] && first < map.sizes[0];
-            const int64_t from = ((n * map.sizes[2] + row) * map.sizes[1] + at) * map.sizes[0] + first;
-            const uint32_t address = to + c * 128;
-            memcpy(at_address<char>(address + ((place ^ (address >> 7 & 7)) << 4)),
-                   inside ? map.tensor + 2 * from : zeros, 16);
-        }
+        emulated_copy_pixel(to + c * 128, map, n, row, column + static_cast<int64_t>(c), channel);
+}
+static inline void copy_tap(uint32_t to, const tensor_map &map, int32_t n, int32_t row, int32_t column, int32_t channel,
+                            int32_t down, int32_t right, uint32_t)
+{
+    for (uint32_t c = 0; c < map.columns; c++) {
+        emulated_copy_pixel(to + c * 128, map, n, row + down, column + right, channel);
+        column += map.right;
+        if (column <= map.last_column) continue;
+        column = map.first_column;
+        row += map.down;
+        if (row <= map.last_row) continue;
+        row = map.first_row;
+        n++;
+    }
 }
 static inline void copy_box(uint32_t to, const tensor_map &map, int32_t row, int32_t column, uint32_t barrier)
 {

@@ -8,6 +8,11 @@ namespace
 
 cnn_status map_pixels(const cutensor_forward &f, const void *in, tensor_map *map, cnn_error *err)
 {
+    if (f.source == CUTENSOR_TAPS) {
+        const cutensor_window &w = f.window;
+        const tensor_sizes images = {f.pixels / w.by_plane.d, w.ih, w.iw, 2 * f.in.channels};
+        return map_taps(in, &images, &w, f.high, map, err);
+    }
     if (f.source == CUTENSOR_ROWS) {
         const tensor_sizes rows = {1, 1, f.pixels, 2 * f.in.channels};
         return map_images(in, &rows, f.high, map, err); /* f.high: of a tile, or of a warpgroup's line */
@@ -44,6 +49,6 @@ cnn_status launch_boxes(cuda_context *c, const cutensor_plan *p, const operands 
 cnn_status cutensor_forward_boxes_run(cuda_context *c, const cutensor_plan *p, const cutensor_operands *o,
                                       cnn_error *err)
 {
-    return p->forward.source == CUTENSOR_ROWS ? launch_boxes<CUTENSOR_ROWS>(c, p, *o, err)
-                                              : launch_boxes<CUTENSOR_PLANES>(c, p, *o, err);
+    return p->forward.source == CUTENSOR_PLANES ? launch_boxes<CUTENSOR_PLANES>(c, p, *o, err)
+                                                : launch_boxes<CUTENSOR_ROWS>(c, p, *o, err);
 }

@@ -1,10 +1,13 @@
-/* forward_boxes.h: forward.cu's pixels as boxes, for kernels of one tap that stands where its output pixel does (C++).
+/* forward_boxes.h: forward.cu's pixels as boxes (C++).
  *
- * Such a convolution gathers nothing: its pixels are the rows of a matrix as they lie (NHWC: CUTENSOR_ROWS), or its
- * columns, image by image (NCHW: CUTENSOR_PLANES). So one thread names boxes, which the hardware copies, swizzles and
- * fills with zeros at the edges (bulk tensor copies), instead of 96 that copy 16 bytes, or 4, each.
+ * A kernel of one tap that stands where its output pixel does gathers nothing: its pixels are the rows of a matrix as
+ * they lie (NHWC: CUTENSOR_ROWS), or its columns, image by image (NCHW: CUTENSOR_PLANES). Of any other kernel in NHWC
+ * the hardware knows how a tap's pixels follow one another (CUTENSOR_TAPS). So one thread names boxes, which the
+ * hardware copies, swizzles and fills with zeros at the edges (bulk tensor copies), instead of 96 that copy 16 bytes,
+ * or 4, each.
  *
  * ROWS    a box is a tile's pixels of 32 channels, which lie as a patch does.
+ * TAPS    the same of the pixels that a tap reads for a tile; a kernel's code is that of ROWS.
  * PLANES  a box is 32 neighbouring pixels of an image by 32 channels, a channel a row of 128 bytes. An image's last box
  *         may hang over; tiles count positions, of which each image has a multiple of 32. A thread reads as many
  *         neighbouring pixels of a channel as it has rows of A: 16 bytes. So its sums are neighbouring pixels as well,
@@ -40,6 +43,18 @@ __device__ inline void copy_boxes(const cutensor_forward &f, const tensor_map &m
     }
 }
 
+/* The pixels that a tap reads for TALL output pixels from this one on. */
+__device__ inline void copy_tap_of(const cutensor_forward &f, const tensor_map &map, uint32_t to, int32_t pixel,
+                                   int32_t piece, uint32_t full)
+{
+    const cutensor_window &w = f.window;
+    const int32_t chunk = divided(piece, f.by_steps), tap = piece - chunk * f.by_steps.d;
+    const int32_t i = divided(tap, w.by_kw), j = tap - i * w.kw;
+    const pixel_place at = pixel_at(w, pixel);
+    copy_tap(to, map, at.n, at.p * w.mul_h - w.pad_h, at.q * w.mul_w - w.pad_w, 2 * chunk * BOX_PIXELS, i * w.step_h,
+             j * w.step_w, full);
+}
+
 template <int SOURCE, int TALL>
 __device__ inline void load_boxes(const cutensor_forward &f, const block_of &b, const tensor_map &map)
 {
@@ -48,8 +63,13 @@ __device__ inline void load_boxes(const cutensor_forward &f, const block_of &b, 
         const piece_place at = piece_at(f, c);
         barrier_wait(b.patch_free + 8 * ring.at, ring.parity);
         barrier_expect(b.patch_full + 8 * ring.at, TALL * 128);
-        copy_boxes<SOURCE, TALL>(f, map, b.patches + static_cast<uint32_t>(ring.at * f.buffer_bytes),
-                                 divided(at.tile, f.by_tiles) * TALL, at.piece, b.patch_full + 8 * ring.at);
+        const uint32_t to = b.patches + static_cast<uint32_t>(ring.at * f.buffer_bytes);
+        const uint32_t full = b.patch_full + 8 * ring.at;
+        const int32_t pixel = divided(at.tile, f.by_tiles) * TALL;
+        if (SOURCE == CUTENSOR_ROWS && f.source == CUTENSOR_TAPS)
+            copy_tap_of(f, map, to, pixel, at.piece, full);
+        else
+            copy_boxes<SOURCE, TALL>(f, map, to, pixel, at.piece, full);
         ring.next(f.buffers);
         c = piece_behind(f, c, at.piece + 1 == f.pieces);
     }

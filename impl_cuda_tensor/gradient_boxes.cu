@@ -1,13 +1,14 @@
-/* gradient_boxes.cu: BWD_W of f32 kernels of one tap that stands where its output pixel does, as a product of matrices
- * dw[oc][ic] = sum over pixels of dy[pixel][oc] * x[pixel][ic].
+/* gradient_boxes.cu: BWD_W of f32 kernels, of each tap a product of matrices
+ * dw[oc][ic][tap] = sum over pixels of dy[pixel][oc] * x[pixel of the tap][ic]:
+ * of one tap that stands where its output pixel does, and in NHWC of any others that a patch would not serve.
  *
  * Idea: gradient.cu copies 4 bytes a thread where pixels lie side by side (NCHW), and both factors pass through it one
  * tap at a time. Here one thread names boxes of 32 pixels, which the hardware copies, as in forward_boxes.cu. wgmma
  * takes TF32 along its rows only, and both factors' sums go over pixels. So the factor with more channels (A) passes
  * through registers, and two warps lay out the other one (B), in its two parts, which both warpgroups then share.
  *
- * Work: a tile is HIGH channels of A by WIDE of B. Blocks share its pixels, and add_splits() adds up what they leave,
- * in order: the same bits in every run. */
+ * Work: a tile is HIGH channels of A by WIDE of B, of one tap. Blocks share its pixels, and add_splits() adds up what
+ * they leave, in order: the same bits in every run. */
 #include "impl_cuda_tensor/forward_step.h"
 #include "impl_cuda_tensor/gradient_boxes_load.h"
 #include "impl_cuda_tensor/splits.h"
@@ -52,7 +53,7 @@ __device__ inline void load_channels(uint32_t (&a)[U][16], uint32_t boxes, const
     }
 }
 
-/* Where A is dy, and the block has B's first channels: sums of a thread's rows for the bias. */
+/* Where A is dy, and the block has B's first channels of the first tap: sums of a thread's rows for the bias. */
 template <int SOURCE, int U> struct bias_sums {
     bool wanted;
     float sum[2 * U];
@@ -216,10 +217,11 @@ template <int SOURCE, int PARTS, int U, int WIDE>
 __device__ inline void multiply_product(const cutensor_product &g, const product_block &b, float *partials, float *bias)
 {
     const lane_place l = lane_of(static_cast<int32_t>(threadIdx.x));
-    float *dw = partials + static_cast<size_t>(b.split) * static_cast<size_t>(g.m) * static_cast<size_t>(g.n);
+    float *dw = partials + (static_cast<size_t>(b.split) * static_cast<size_t>(g.taps) + static_cast<size_t>(b.tap)) *
+                               static_cast<size_t>(g.m) * static_cast<size_t>(g.n);
     product_walk<SOURCE, PARTS, U, WIDE> walk;
     float sum[U * WIDE / 2];
-    walk.begin(bias != nullptr && !g.a_is_x && b.n == 0);
+    walk.begin(bias != nullptr && !g.a_is_x && b.n == 0 && b.tap == 0);
     if constexpr (PARTS == 2)
         multiply_f32<SOURCE, U, WIDE>(g, b, l, walk, sum);
     else
@@ -253,12 +255,18 @@ __global__ void __launch_bounds__(PRODUCT_THREADS, 1)
 
 /* ---- Launching */
 
-cnn_status map_factor(const cutensor_product &g, const void *factor, int32_t channels, int32_t box, tensor_map *map,
-                      cnn_error *err)
+/* Channels of a tensor, and of a box of planes. */
+struct factor_channels {
+    int32_t all, box;
+};
+cnn_status map_factor(const cutensor_product &g, const void *factor, bool is_x, const factor_channels &channels,
+                      tensor_map *map, cnn_error *err)
 {
-    const tensor_sizes rows = {1, 1, g.plane, 2 * channels}, planes = {1, g.images, channels, 2 * g.plane};
-    return g.source == CUTENSOR_ROWS ? map_images(factor, &rows, CUTENSOR_BOX_PIXELS, map, err)
-                                     : map_images(factor, &planes, box, map, err);
+    const tensor_sizes rows = {1, 1, g.plane, 2 * channels.all}, planes = {1, g.images, channels.all, 2 * g.plane};
+    if (g.source == CUTENSOR_PLANES) return map_images(factor, &planes, channels.box, map, err);
+    if (g.source == CUTENSOR_ROWS || !is_x) return map_images(factor, &rows, CUTENSOR_BOX_PIXELS, map, err);
+    const tensor_sizes images = {g.plane / g.window.by_plane.d, g.window.ih, g.window.iw, 2 * channels.all};
+    return map_taps(factor, &images, &g.window, CUTENSOR_BOX_PIXELS, map, err);
 }
 
 /* What the kernel reads, and where its sums go: to partials, or, where there are no others, to dw and db. */
@@ -273,8 +281,8 @@ cnn_status launch_product(cuda_context *c, const cutensor_product &g, const prod
     const cuda_shape shape = {"gradient_of_boxes", dim3(static_cast<unsigned>(g.tiles * g.splits)),
                               dim3(PRODUCT_THREADS), static_cast<size_t>(g.shared_bytes)};
     tensor_map map_a, map_b;
-    cnn_status status = map_factor(g, o.a, g.m, g.high, &map_a, err);
-    if (status == CNN_OK) status = map_factor(g, o.b, g.n, g.wide, &map_b, err);
+    cnn_status status = map_factor(g, o.a, g.a_is_x, {g.m, g.high}, &map_a, err);
+    if (status == CNN_OK) status = map_factor(g, o.b, !g.a_is_x, {g.n, g.wide}, &map_b, err);
     if (status != CNN_OK) return status;
 #define TILE(PARTS, U, WIDE)                                                                                           \
     if (g.parts == PARTS && g.high == U * 128 && g.wide == WIDE)                                                       \
@@ -288,18 +296,18 @@ cnn_status launch_product(cuda_context *c, const cutensor_product &g, const prod
 
 cnn_status cutensor_product_run(cuda_context *c, const cutensor_product *g, const cutensor_gradients *o, cnn_error *err)
 {
-    const int32_t count = g->m * g->n;
-    const bool alone = g->splits == 1 && !o->add, sums_bias = o->db != nullptr;
+    const int32_t count = g->taps * g->m * g->n;
+    const bool alone = g->splits == 1 && g->taps == 1 && !o->add, sums_bias = o->db != nullptr;
     float *bias_partials = o->partials + static_cast<size_t>(g->splits) * static_cast<size_t>(count);
     float *dw_out = static_cast<float *>(o->dw), *db_out = static_cast<float *>(o->db);
     const product_operands p = {g->a_is_x ? o->x : o->dy, g->a_is_x ? o->dy : o->x, alone ? dw_out : o->partials,
                                 !sums_bias ? nullptr
                                 : alone    ? db_out
                                            : bias_partials};
-    const cnn_status status = g->source == CUTENSOR_ROWS ? launch_product<CUTENSOR_ROWS>(c, *g, p, err)
-                                                         : launch_product<CUTENSOR_PLANES>(c, *g, p, err);
+    const cnn_status status = g->source == CUTENSOR_PLANES ? launch_product<CUTENSOR_PLANES>(c, *g, p, err)
+                                                           : launch_product<CUTENSOR_ROWS>(c, *g, p, err);
     if (status != CNN_OK || alone) return status;
-    const split_sums<float> dw = {o->partials, dw_out, count, count}, none = {};
-    const split_sums<float> bias = {bias_partials, db_out, g->a_is_x ? g->n : g->m, g->bias_row};
+    const split_sums<float> none = {}, bias = {bias_partials, db_out, g->a_is_x ? g->n : g->m, g->bias_row, 1, 0};
+    const split_sums<float> dw = {o->partials, dw_out, count, count, g->taps, g->reversed};
     return run_splits(c, dw, sums_bias ? bias : none, g->splits, o->add, err);
 }

@@ -10,17 +10,19 @@ namespace
 {
 
 struct product_block {
-    uint32_t steps, tiles;            /* boxes as they come; B's tiles */
-    uint32_t full, free;              /* of a step's boxes */
-    uint32_t tile_full, tile_free;    /* of a tile of B */
-    int32_t m, n, split, first, last; /* its tile's first channels of A and of B; its steps */
+    uint32_t steps, tiles;                 /* boxes as they come; B's tiles */
+    uint32_t full, free;                   /* of a step's boxes */
+    uint32_t tile_full, tile_free;         /* of a tile of B */
+    int32_t m, n, tap, split, first, last; /* its tile's first channels of A and of B, and tap; its steps */
 };
 
 template <int PARTS, int HIGH, int WIDE> __device__ inline product_block open_product(const cutensor_product &g)
 {
     product_block b;
     const int32_t unit = static_cast<int32_t>(blockIdx.x);
-    const int32_t split = unit / g.tiles, tile = unit - split * g.tiles, line = tile / g.across;
+    const int32_t split = unit / g.tiles, of_taps = unit - split * g.tiles;
+    b.tap = of_taps / g.tap_tiles;
+    const int32_t tile = of_taps - b.tap * g.tap_tiles, line = tile / g.across;
     b.m = line * HIGH;
     b.n = (tile - line * g.across) * WIDE;
     b.split = split;
@@ -64,6 +66,20 @@ __device__ inline void copy_pixels(const tensor_map &map, uint32_t to, int32_t n
     }
 }
 
+/* The pixels of x that the block's tap reads for 32 pixels of dy. */
+template <int N>
+__device__ inline void copy_pixels_of_tap(const cutensor_product &g, const product_block &b, const tensor_map &map,
+                                          uint32_t to, int32_t pixel, int32_t channel, uint32_t full)
+{
+    const cutensor_window &w = g.window;
+    const pixel_place at = pixel_at(w, pixel);
+    const int32_t i = divided(b.tap, w.by_kw), j = b.tap - i * w.kw;
+#pragma unroll
+    for (int32_t k = 0; k < N / 32; k++)
+        copy_tap(to + k * 32 * CUTENSOR_ROW_BYTES, map, at.n, at.p * w.mul_h - w.pad_h, at.q * w.mul_w - w.pad_w,
+                 2 * (channel + 32 * k), i * w.step_h, j * w.step_w, full);
+}
+
 template <int SOURCE, int HIGH, int WIDE>
 __device__ inline void load_pixels(const cutensor_product &g, const product_block &b, const tensor_map &map_a,
                                    const tensor_map &map_b)
@@ -76,8 +92,15 @@ __device__ inline void load_pixels(const cutensor_product &g, const product_bloc
         const int32_t pixel = (step - n * g.by_image_steps.d) * CUTENSOR_BOX_PIXELS;
         barrier_wait(b.free + 8 * ring.at, ring.parity);
         barrier_expect(full, STEP);
-        copy_pixels<SOURCE, HIGH>(map_a, to, n, pixel, b.m, full);
-        copy_pixels<SOURCE, WIDE>(map_b, to + HIGH * CUTENSOR_ROW_BYTES, n, pixel, b.n, full);
+        const bool by_taps = SOURCE == CUTENSOR_ROWS && g.source == CUTENSOR_TAPS;
+        if (by_taps && g.a_is_x)
+            copy_pixels_of_tap<HIGH>(g, b, map_a, to, pixel, b.m, full);
+        else
+            copy_pixels<SOURCE, HIGH>(map_a, to, n, pixel, b.m, full);
+        if (by_taps && !g.a_is_x)
+            copy_pixels_of_tap<WIDE>(g, b, map_b, to + HIGH * CUTENSOR_ROW_BYTES, pixel, b.n, full);
+        else
+            copy_pixels<SOURCE, WIDE>(map_b, to + HIGH * CUTENSOR_ROW_BYTES, n, pixel, b.n, full);
         ring.next(g.depth);
     }
 }
@@ -151,7 +174,7 @@ __device__ inline float lay_out_channel(uint32_t boxes, uint32_t tile, int32_t c
     return sum;
 }
 
-/* Where B is dy, `bias` gets the sums of its channels, by the blocks of A's first channels. */
+/* Where B is dy, `bias` gets the sums of its channels, by the blocks of A's first channels and the first tap. */
 template <int SOURCE, int PARTS, int HIGH, int WIDE>
 __device__ inline void make_tiles(const cutensor_product &g, const product_block &b, int32_t thread, float *bias)
 {
@@ -173,7 +196,7 @@ __device__ inline void make_tiles(const cutensor_product &g, const product_block
         ring.next(g.depth);
         tile.next(PRODUCT_TILES);
     }
-    if (bias == nullptr || !g.a_is_x || b.m != 0) return;
+    if (bias == nullptr || !g.a_is_x || b.m != 0 || b.tap != 0) return;
 #pragma unroll
     for (int32_t i = 0; i < CHANNELS; i++) {
         const int32_t channel = b.n + thread + i * PRODUCT_SPLITTERS;

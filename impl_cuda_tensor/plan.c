@@ -64,7 +64,7 @@ void cutensor_window_divisors(cutensor_window *w)
     w->by_div_w = cuda_divide_by(w->div_w);
 }
 
-static cutensor_window window_of(const cnn_conv_desc *d, bool backward)
+cutensor_window cutensor_window_of(const cnn_conv_desc *d, bool backward)
 {
     cutensor_window w = {
         .kh = (int32_t)d->kh, .kw = (int32_t)d->kw, .step_h = (int32_t)d->dh + 1, .step_w = (int32_t)d->dw + 1};
@@ -197,7 +197,7 @@ static cutensor_few few_of(const cnn_conv_desc *d, cnn_dir dir)
     const bool backward = dir == CNN_BWD_D;
     const int64_t ic = d->ic / d->g, oc = d->oc / d->g, in_pixels = d->ih * d->iw, out_pixels = d->oh * d->ow;
     const cutensor_view x = view_of(d->t.layout, d->ic, in_pixels), y = view_of(d->t.layout, d->oc, out_pixels);
-    return (cutensor_few){.window = window_of(d, backward),
+    return (cutensor_few){.window = cutensor_window_of(d, backward),
                           .in = backward ? y : x,
                           .out = backward ? x : y,
                           .pixels = (int32_t)(d->mb * (backward ? in_pixels : out_pixels)),
@@ -319,7 +319,7 @@ static int64_t buffers_of(const cutensor_forward *f, const tile_row *t, int64_t 
 static void fit_boxes(const cutensor_forward *f, int64_t wish_split, int64_t sms, fitted *r)
 {
     const cutensor_boxes work = {.tiles = r->tiles,
-                                 .pieces = f->chunks,
+                                 .pieces = pieces_of(f, r),
                                  .tall = r->tall,
                                  .wide = r->tile->wide,
                                  .parts = r->tile->parts,
@@ -387,6 +387,17 @@ static fitted choose_tile(const cutensor_forward *f, int parts, int64_t wish, co
         if (best.tile == NULL || r.cost < best.cost) best = r;
     }
     return best;
+}
+
+/* The same, with each tap's pixels as boxes where that is better than a patch. */
+static fitted choose_source(cutensor_forward *f, int parts, int64_t wish, const int64_t *knobs, int64_t room,
+                            int64_t sms)
+{
+    const fitted tile = choose_tile(f, parts, wish, knobs, room, sms);
+    if (tile.tile == NULL || !cutensor_boxes_of_taps(knobs, f, tile.patched, tile.sharers > 0)) return tile;
+    f->source = CUTENSOR_TAPS;
+    f->table_bytes = 0;
+    return choose_tile(f, parts, wish, knobs, room, sms);
 }
 
 static void put_tile(cutensor_forward *f, const fitted *t, int64_t room)
@@ -519,11 +530,11 @@ static cnn_status plan_phases(const cuda_context *c, const cnn_request *r, const
     for (int32_t i = 1; i < m->phases; i++)
         if (m->phase[i].forward.taps > largest->forward.taps) largest = &m->phase[i];
     const int64_t wish = r->knobs[CUTENSOR_KNOB_TILE];
-    const fitted chosen = choose_tile(&largest->forward, parts, wish, r->knobs, room, sms);
+    const fitted chosen = choose_source(&largest->forward, parts, wish, r->knobs, room, sms);
     if (chosen.tile == NULL) return no_tile(wish, err);
     for (int32_t i = 0; i < m->phases; i++) {
         cutensor_phase *p = &m->phase[i];
-        const fitted tile = choose_tile(&p->forward, parts, chosen.tile->id, r->knobs, room, sms);
+        const fitted tile = choose_source(&p->forward, parts, chosen.tile->id, r->knobs, room, sms);
         const cnn_status status = put_launch(c, &tile, p, err);
         if (status != CNN_OK) return status;
         p->flags_at = (size_t)flags * sizeof(unsigned);
@@ -547,7 +558,7 @@ static cnn_status plan_forward(const cuda_context *c, const cnn_request *r, cons
     const int64_t wish = r->knobs[CUTENSOR_KNOB_TILE];
     const int64_t in_channels = (backward ? d->oc : d->ic) / d->g, out_channels = backward ? d->ic : d->oc;
     cutensor_forward *f = &m->forward;
-    *f = (cutensor_forward){.window = window_of(d, backward),
+    *f = (cutensor_forward){.window = cutensor_window_of(d, backward),
                             .groups = (int32_t)d->g,
                             .group_oc = (int32_t)(out_channels / d->g),
                             .oc = (int32_t)out_channels,
@@ -583,7 +594,7 @@ static cnn_status plan_forward(const cuda_context *c, const cnn_request *r, cons
     }
     if (tile.tile == NULL) {
         *f = gathered;
-        tile = choose_tile(f, parts, wish, r->knobs, room, sms);
+        tile = choose_source(f, parts, wish, r->knobs, room, sms);
     }
     if (tile.tile == NULL) return no_tile(wish, err);
     if (wish == 0 && cutensor_plan_keep(c, r->knobs, parts, tile.cost, f)) {
@@ -774,7 +785,7 @@ static cnn_status plan_gradient(const cuda_context *c, const cnn_request *r, con
     const int64_t room = (int64_t)c->properties.sharedMemPerBlockOptin;
     const int64_t group_ic = d->ic / d->g, in_pixels = d->ih * d->iw;
     cutensor_gradient *g = &m->gradient;
-    *g = (cutensor_gradient){.window = window_of(d, false),
+    *g = (cutensor_gradient){.window = cutensor_window_of(d, false),
                              .in = input_as_read(m, d, group_ic, in_pixels),
                              .pixels = (int32_t)(d->mb * d->oh * d->ow),
                              .taps = (int32_t)(d->kh * d->kw),
@@ -811,7 +822,7 @@ static cnn_status plan_gradient(const cuda_context *c, const cnn_request *r, con
 static bool is_quick_in_rows(const cuda_context *c, const cnn_request *r, const cnn_conv_desc *d, cutensor_plan *m)
 {
     cnn_conv_desc rows = *d;
-    cutensor_window w = window_of(d, r->dir == CNN_BWD_D);
+    cutensor_window w = cutensor_window_of(d, r->dir == CNN_BWD_D);
     rows.t.layout = CNN_NHWC;
     if (d->t.layout != CNN_NCHW || !cnn_is_half(d->t.dtype)) return false;
     const bool small = w.oh * w.ow <= 256 || r->knobs[CUTENSOR_KNOB_REPACK] == 1;
@@ -845,9 +856,10 @@ static cnn_status make(const cuda_context *c, const cnn_request *r, bool as_it_l
         m->partials_at = cutensor_area(m, sums * sizeof(float));
         return CNN_OK;
     }
-    m->is_product = cutensor_plan_product(c, r, &d, &m->product);
+    m->is_product = cutensor_plan_product(c, r, &d, m->fold.places > 0, &m->product);
     if (m->is_product) {
-        const size_t sums = (size_t)d.ic * (size_t)d.oc + (size_t)m->product.bias_row;
+        const size_t taps = (size_t)m->product.taps;
+        const size_t sums = taps * (size_t)d.ic * (size_t)d.oc + (size_t)m->product.bias_row;
         m->partials_at = cutensor_area(m, (size_t)m->product.splits * sums * sizeof(float));
         return CNN_OK;
     }

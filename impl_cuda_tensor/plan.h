@@ -18,6 +18,11 @@ size_t cutensor_area(cutensor_plan *, size_t bytes);
 
 /* plan.c: the divisors of a window, and how large an image with its padding is, from its other numbers. */
 void cutensor_window_divisors(cutensor_window *);
+/* Of FWD and BWD_W, or of BWD_D. */
+cutensor_window cutensor_window_of(const cnn_conv_desc *, bool backward);
+
+/* plan_boxes.c: whether the hardware can be told which pixels a tap of it reads. */
+bool cutensor_taps_follow(const cutensor_window *);
 
 /* plan_boxes.c: what tiles of boxes cost, in clocks; `pieces` a tile, each of `tall` pixels by `wide` channels. */
 typedef struct cutensor_boxes {

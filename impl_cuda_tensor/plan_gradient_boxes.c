@@ -1,5 +1,5 @@
-/* plan_gradient_boxes.c: BWD_W of one tap of f32 as a product of boxes (gradient_boxes.cu): tiles, and who shares them.
- */
+/* plan_gradient_boxes.c: BWD_W of f32 as products of boxes (gradient_boxes.cu): tiles, and who shares them. */
+#include "harness/cnn/half.h"
 #include "impl_cuda_tensor/gradient_boxes.h"
 #include "impl_cuda_tensor/plan.h"
 
@@ -21,9 +21,12 @@ static cutensor_product product_of(const cnn_conv_desc *d, int32_t source)
                           .a_is_x = a_is_x,
                           .m = (int32_t)(a_is_x ? d->ic : d->oc),
                           .n = (int32_t)(a_is_x ? d->oc : d->ic),
+                          .taps = (int32_t)(source == CUTENSOR_TAPS ? d->kh * d->kw : 1),
+                          .reversed = d->flip,
                           .bias_row = d->bias ? (int32_t)ceil_div(d->oc, 4) * 4 : 0,
                           .images = planes ? (int32_t)d->mb : 1,
                           .plane = (int32_t)(d->oh * d->ow * (planes ? 1 : d->mb))};
+    if (source == CUTENSOR_TAPS) g.window = cutensor_window_of(d, false);
     const int64_t image_steps = ceil_div(g.plane, CUTENSOR_BOX_PIXELS);
     g.by_image_steps = cuda_divide_by(image_steps);
     g.steps = (int32_t)(image_steps * g.images);
@@ -36,7 +39,8 @@ static void put_tile(const tile_row *t, int64_t room, cutensor_product *g)
     g->high = t->high;
     g->wide = t->wide;
     g->across = (int32_t)ceil_div(g->n, t->wide);
-    g->tiles = (int32_t)(ceil_div(g->m, t->high) * g->across);
+    g->tap_tiles = (int32_t)(ceil_div(g->m, t->high) * g->across);
+    g->tiles = g->taps * g->tap_tiles;
     g->depth = (int32_t)smaller(PRODUCT_STEPS, (room - fixed) / step);
     g->shared_bytes = fixed + g->depth * step;
 }
@@ -53,13 +57,14 @@ static double product_cost(const cutensor_product *g, int64_t sms)
     const double load = product_step_bytes(g->high, g->wide) / (rate < BYTES_ALONE ? rate : BYTES_ALONE);
     const double steps = (double)ceil_div(g->steps, g->splits), sums = (double)blocks * g->high * g->wide * 4;
     return (double)ceil_div(blocks, sms) * (steps * (products > load ? products : load) + BLOCK_CLOCKS) +
-           (g->splits > 1 ? 2 : 1) * sums / all;
+           (g->splits > 1 || g->taps > 1 ? 2 : 1) * sums / all;
 }
 
-/* A block has four steps at least; all blocks run at once, where there are several a tile. */
+/* A block has four steps at least; all blocks run at once, where there are several a tile, or in few rounds. */
+enum { ROUNDS = 4 };
 static void choose_splits(int64_t sms, cutensor_product *g)
 {
-    const int64_t most = smaller(sms / g->tiles, g->steps / 4);
+    const int64_t most = smaller((g->taps > 1 ? ROUNDS : 1) * sms / g->tiles, g->steps / 4);
     cutensor_product best = *g;
     best.splits = 1;
     for (int32_t splits = 2; splits <= most; splits++) {
@@ -69,10 +74,40 @@ static void choose_splits(int64_t sms, cutensor_product *g)
     *g = best;
 }
 
-bool cutensor_plan_product(const cuda_context *c, const cnn_request *r, const cnn_conv_desc *d, cutensor_product *g)
+/* By the problem, where a stride would have each tap gather its pixels. Measured on an H200, NHWC, in microseconds,
+ * gathered and as boxes: 1x1 with stride 2, ResNet-50's three, mb32, TF32 129 137 167 and 47 49 53, f32 186 187 230 and
+ * 76 78 60; 3x3 of 128, 256 and 512 channels, mb32, TF32 135 122 117 and 90 60 100, f32 193 147 141 and 89 88 153; of
+ * 64 to 128 TF32 72 and 67, f32 93 and 50; of 32 to 64 TF32 44 and 65, f32 50 and 46; one image, TF32, 19 24 23 and 12
+ * 20 50: the more weights for a pixel, the longer it takes to put them in their places. */
+enum { CHANNELS_ENOUGH = 64, WEIGHTS_A_PIXEL = 32 };
+static bool gains(const cnn_conv_desc *d)
+{
+    const double weights = (double)d->ic * (double)d->oc / ((double)d->mb * (double)d->oh * (double)d->ow);
+    const bool moves = d->kh * d->kw > 1 && weights > WEIGHTS_A_PIXEL;
+    return d->sh * d->sw > 1 && smaller(d->ic, d->oc) >= CHANNELS_ENOUGH && !moves;
+}
+
+static bool takes_taps(const cnn_request *r, const cnn_conv_desc *d)
+{
+    const int64_t wish = r->knobs[CUTENSOR_KNOB_MATRIX];
+    if (wish == 0 || (wish == 2 && !gains(d))) return false;
+    const bool rows = d->t.layout == CNN_NHWC && d->g == 1 && (d->ic | d->oc) % 4 == 0;
+    const cutensor_window w = cutensor_window_of(d, false);
+    return rows && !cnn_is_half(cnn_part_dtype(d->t.dtype, CNN_PART_FACTOR)) && cutensor_taps_follow(&w);
+}
+
+static int32_t source_of(const cnn_request *r, const cnn_conv_desc *d, bool folded)
+{
+    if (r->dir != CNN_BWD_W) return CUTENSOR_PATCHES;
+    const int32_t source = cutensor_boxes_of(r->knobs, d, r->dir);
+    return source == CUTENSOR_PATCHES && !folded && takes_taps(r, d) ? CUTENSOR_TAPS : source;
+}
+
+bool cutensor_plan_product(const cuda_context *c, const cnn_request *r, const cnn_conv_desc *d, bool folded,
+                           cutensor_product *g)
 {
     const int64_t sms = c->properties.multiProcessorCount, room = (int64_t)c->properties.sharedMemPerBlockOptin;
-    const int32_t source = r->dir == CNN_BWD_W ? cutensor_boxes_of(r->knobs, d, r->dir) : CUTENSOR_PATCHES;
+    const int32_t source = source_of(r, d, folded);
     if (source == CUTENSOR_PATCHES) return false;
     *g = (cutensor_product){.depth = 0};
     for (size_t i = 0; i < sizeof tile_rows / sizeof *tile_rows; i++) {

@@ -35,7 +35,7 @@ enum {
     CUTENSOR_PATCH_MOST = 1024, /* rows of a patch */
     CUTENSOR_BOX_PIXELS = 32    /* of a box of NCHW */
 };
-enum { CUTENSOR_PATCHES, CUTENSOR_ROWS, CUTENSOR_PLANES };
+enum { CUTENSOR_PATCHES, CUTENSOR_ROWS, CUTENSOR_PLANES, CUTENSOR_TAPS };
 
 /* Along rows and columns: the input row of output row p and tap i is (p*mul - pad + i*step) / div, where that divides.
  * In a patch, whose rows are the input's pixels with their padding, pixel (n,p,q) stands at row
@@ -159,16 +159,20 @@ typedef struct cutensor_matrix {
     int32_t has_bias, add;            /* add: BWD_W's beta */
 } cutensor_matrix;
 
-/* ---- gradient_boxes.cu: BWD_W of one tap of f32. A is the factor with m channels, x or dy, B the other one. */
+/* ---- gradient_boxes.cu: BWD_W of f32, a product of matrices for each tap. A is the factor with m channels, x or dy, B
+ * the other one. */
 typedef struct cutensor_product {
-    int32_t source, parts, a_is_x; /* CUTENSOR_ROWS or CUTENSOR_PLANES */
+    int32_t source, parts, a_is_x; /* CUTENSOR_ROWS, CUTENSOR_PLANES, or CUTENSOR_TAPS: rows of dy, and x by taps */
     int32_t m, n;                  /* channels of A and of B; m >= n */
     int32_t images, plane;         /* ROWS: all pixels are one image's */
     int32_t high, wide;            /* of a tile, in channels of A and of B */
-    int32_t across, tiles;         /* tiles side by side; all */
+    int32_t taps, reversed;        /* of CUTENSOR_TAPS, else 1; tap t stands at taps-1-t of dw */
+    int32_t across, tap_tiles;     /* tiles side by side; of a tap */
+    int32_t tiles;                 /* all */
     int32_t steps, splits;         /* steps of 32 pixels of an image; the blocks that share a tile's */
     int32_t depth, shared_bytes;   /* steps under way */
     int32_t bias_row;              /* numbers of a split's sums of dy, in fours; 0: there is no bias */
+    cutensor_window window;        /* of CUTENSOR_TAPS */
     cuda_divisor by_image_steps;
 } cutensor_product;
 
@@ -269,13 +273,17 @@ bool cutensor_plan_gradient_strip(const cuda_context *, const cnn_request *, con
 bool cutensor_plan_direct(const cuda_context *, const cnn_request *, const cnn_conv_desc *, cutensor_direct *);
 /* plan_matrix.c: false where it is no product of matrices, or is better off as others are. */
 bool cutensor_plan_matrix(const cuda_context *, const cnn_request *, const cnn_conv_desc *, cutensor_plan *);
-/* plan_gradient_boxes.c: false where it is no BWD_W of boxes. */
-bool cutensor_plan_product(const cuda_context *, const cnn_request *, const cnn_conv_desc *, cutensor_product *);
+/* plan_gradient_boxes.c: false where it is no BWD_W of boxes. `folded`: x's pixels overlap. */
+bool cutensor_plan_product(const cuda_context *, const cnn_request *, const cnn_conv_desc *, bool folded,
+                           cutensor_product *);
 /* plan_boxes.c: whether pixels come as boxes, and of NHWC or NCHW. */
 int32_t cutensor_boxes_of(const int64_t *knobs, const cnn_conv_desc *, cnn_dir);
 /* Whether all weights stay in shared memory: where they fit, and (by the problem) in fewer clocks than `cost`. Sets
  * what forward_keep.h reads of a forward whose sizes and source are set. */
 bool cutensor_plan_keep(const cuda_context *, const int64_t *knobs, int32_t parts, double cost, cutensor_forward *);
+/* Whether each tap's pixels come as boxes, of a forward whose sizes are set; `patched`: a patch would serve all taps;
+ * `shared`: tiles are so few that several blocks share each. */
+bool cutensor_boxes_of_taps(const int64_t *knobs, const cutensor_forward *, bool patched, bool shared);
 /* plan_phases.c: the windows, outputs and taps of BWD_D with strides, as forwards that are otherwise this one; returns
  * how many, 0 where it is not cut so. `unreached`: whether no tap reaches some pixels of dx. */
 int32_t cutensor_phases_of(const int64_t *knobs, const cnn_conv_desc *, const cutensor_forward *,

@@ -13,5 +13,9 @@ typedef struct tensor_sizes {
     int32_t images, rows, columns, channels;
 } tensor_sizes;
 cnn_status map_images(const void *, const tensor_sizes *, int32_t columns, tensor_map *, cnn_error *);
+/* For copy_tap() of so many pixels, 256 at most: where taps of the window's corner stand, which may lie outside of the
+ * images. */
+cnn_status map_taps(const void *, const tensor_sizes *, const cutensor_window *, int32_t pixels, tensor_map *,
+                    cnn_error *);
 
 #endif

@@ -97,6 +97,25 @@ for math in '' '--math tf32'; do
 done
 verified 4 --op conv --dir FWD,BWD_D --layout all --problem mb5ic40ih2oc36kh1 --check exact,bound,memory --set cuda_tensor.matrix=1
 
+# f32 in NHWC whose taps no patch serves: a box of each tap's pixels, which the hardware finds; both strides, even kernels, channels
+# that no box fills, pixels that no tap reads; dilation and padding wider than the kernel; pieces; a copy of NCHW; number by number
+# where channels are not in fours, and 16 bytes at once without boxes.
+taps=(--problem mb2ic36ih9oc40kh3sh2ph1 --problem mb3ic8ih11iw8oc20kh3kw2sh2sw1ph1pw0 --problem mb2ic12ih12oc8kh2sh3)
+spread=(--problem mb1ic20ih9oc36kh3ph2dh1 --problem mb1ic16ih9oc16kh5sh1ph0)
+for math in '' '--math tf32'; do
+    verified 9 --op conv --layout nhwc "${taps[@]}" $math --set cuda_tensor.matrix=1 "${check[@]}"
+    verified 6 --op conv --layout nhwc "${spread[@]}" $math --set cuda_tensor.matrix=1 --mode convolution --check exact,bound
+    verified 3 --op conv --layout nhwc --problem mb2ic40ih8oc24kh1sh2 $math "${check[@]}" "${tiles[@]}"
+done
+verified 3 --op conv --layout nhwc --problem mb2ic36ih9oc40kh3sh2ph1 --set cuda_tensor.matrix=0 "${check[@]}"
+verified 3 --op conv --layout nhwc --problem mb2ic34ih9oc38kh3sh2ph1 --set cuda_tensor.matrix=1 --check exact,bound
+verified 3 --op conv --layout nchw --problem mb2ic36ih9oc40kh3sh2ph1 --set cuda_tensor.matrix=1 --set cuda_tensor.repack=1 "${check[@]}"
+verified 2 --op conv --dir FWD,BWD_D --layout nhwc --problem mb6ic68ih10oc72kh3sh2ph1 --set cuda_tensor.split=1 --set cuda_tensor.tile=3 \
+    --check exact,bound,determinism
+verified 3 --op deconv --layout nhwc --problem mb2ic36ih5oc40kh3sh2ph1 --set cuda_tensor.matrix=1 --check exact,bound
+EMULATED_CUDA_FAULT=multiprocessors=48 verified 1 --op conv --dir BWD_W --layout nhwc --problem mb2ic136ih9oc140kh3sh2ph1 \
+    --set cuda_tensor.matrix=1 --check exact,bound,determinism # several tiles a tap, whose steps are shared
+
 # Its BWD_W: x or dy with more channels, one tile and several, fewer blocks than tiles, shared steps and not; channels that no copy takes.
 for math in '' '--math tf32'; do
     verified 4 --op conv --dir BWD_W --layout all --problem mb3ic72ih10oc40kh1 --problem mb3ic36ih8oc76kh1 $math "${check[@]},determinism" "${tiles[@]}"
