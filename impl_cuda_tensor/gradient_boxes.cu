@@ -5,13 +5,13 @@
  * Idea: gradient.cu copies 4 bytes a thread where pixels lie side by side (NCHW), and both factors pass through it one
  * tap at a time. Here one thread names boxes of 32 pixels, which the hardware copies, as in forward_boxes.cu. wgmma
  * takes TF32 along its rows only, and both factors' sums go over pixels. So the factor with more channels (A) passes
- * through registers, and two warps lay out the other one (B), in its two parts, which both warpgroups then share.
+ * through registers, and four warps lay out the other one (B), in its two parts, which both warpgroups then share.
  *
  * Work: a tile is HIGH channels of A by WIDE of B, of one tap. Blocks share its pixels, and add_splits() adds up what
  * they leave, in order: the same bits in every run. */
 #include "impl_cuda_tensor/forward_step.h"
 #include "impl_cuda_tensor/gradient_boxes_load.h"
-#include "impl_cuda_tensor/splits.h"
+#include "impl_cuda_tensor/tap_sums.h"
 
 namespace
 {
@@ -241,14 +241,14 @@ __global__ void __launch_bounds__(PRODUCT_THREADS, 1)
     const product_block b = open_product<PARTS, U * 128, WIDE>(g);
     const int32_t thread = static_cast<int32_t>(threadIdx.x);
     if (thread < PRODUCT_MULTIPLIERS) {
-        REGISTERS_MORE(216);
+        REGISTERS_MORE(208);
         multiply_product<SOURCE, PARTS, U, WIDE>(g, b, partials, bias);
+    } else if (thread < PRODUCT_LOADER) {
+        REGISTERS_LESS(64);
+        make_tiles<SOURCE, PARTS, U * 128, WIDE>(g, b, thread - PRODUCT_MULTIPLIERS, bias);
     } else {
-        REGISTERS_LESS(72);
-        if (thread < PRODUCT_LOADER)
-            make_tiles<SOURCE, PARTS, U * 128, WIDE>(g, b, thread - PRODUCT_MULTIPLIERS, bias);
-        else if (thread == PRODUCT_LOADER)
-            load_pixels<SOURCE, U * 128, WIDE>(g, b, map_a, map_b);
+        REGISTERS_LESS(32);
+        if (thread == PRODUCT_LOADER) load_pixels<SOURCE, U * 128, WIDE>(g, b, map_a, map_b);
     }
     next_may_start();
 }
@@ -307,7 +307,9 @@ cnn_status cutensor_product_run(cuda_context *c, const cutensor_product *g, cons
     const cnn_status status = g->source == CUTENSOR_PLANES ? launch_product<CUTENSOR_PLANES>(c, *g, p, err)
                                                            : launch_product<CUTENSOR_ROWS>(c, *g, p, err);
     if (status != CNN_OK || alone) return status;
-    const split_sums<float> none = {}, bias = {bias_partials, db_out, g->a_is_x ? g->n : g->m, g->bias_row, 1, 0};
-    const split_sums<float> dw = {o->partials, dw_out, count, count, g->taps, g->reversed};
+    const split_sums<float> dw = {o->partials, dw_out, count, count}, none = {};
+    const split_sums<float> bias = {bias_partials, db_out, g->a_is_x ? g->n : g->m, g->bias_row};
+    if (g->taps > 1)
+        return run_tap_sums(c, dw, sums_bias ? bias : none, {g->taps, g->reversed}, g->splits, o->add, err);
     return run_splits(c, dw, sums_bias ? bias : none, g->splits, o->add, err);
 }

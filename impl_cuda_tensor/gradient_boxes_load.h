@@ -13,6 +13,7 @@ struct product_block {
     uint32_t steps, tiles;                 /* boxes as they come; B's tiles */
     uint32_t full, free;                   /* of a step's boxes */
     uint32_t tile_full, tile_free;         /* of a tile of B */
+    uint32_t sums;                         /* of splitters */
     int32_t m, n, tap, split, first, last; /* its tile's first channels of A and of B, and tap; its steps */
 };
 
@@ -34,13 +35,14 @@ template <int PARTS, int HIGH, int WIDE> __device__ inline product_block open_pr
     b.free = b.full + PRODUCT_STEPS * 8;
     b.tile_full = b.free + PRODUCT_STEPS * 8;
     b.tile_free = b.tile_full + PRODUCT_TILES * 8;
+    b.sums = b.tile_free + PRODUCT_TILES * 8;
     if (threadIdx.x == 0) {
         for (uint32_t i = 0; i < static_cast<uint32_t>(g.depth); i++) {
             barrier_init(b.full + 8 * i, 1);
             barrier_init(b.free + 8 * i, (PRODUCT_MULTIPLIERS + PRODUCT_SPLITTERS) / 32);
         }
         for (uint32_t i = 0; i < PRODUCT_TILES; i++) {
-            barrier_init(b.tile_full + 8 * i, PRODUCT_SPLITTERS);
+            barrier_init(b.tile_full + 8 * i, PRODUCT_SPLITTERS / 32);
             barrier_init(b.tile_free + 8 * i, PRODUCT_MULTIPLIERS / 32);
         }
         barriers_are_made();
@@ -105,7 +107,7 @@ __device__ inline void load_pixels(const cutensor_product &g, const product_bloc
     }
 }
 
-/* ---- Two warps that make tiles of B: a channel a row, its 32 pixels in A's order */
+/* ---- A warpgroup that makes tiles of B: a channel a row, its 32 pixels in A's order */
 
 /* Of 8 pixels, which one stands at place i: factor t of a product is pixel 2t, factor t+4 the next. */
 __device__ inline constexpr int32_t pixel_at_place(int32_t i) { return 2 * (i & 3) | i >> 2; }
@@ -157,51 +159,63 @@ __device__ inline float sum_of_eight(const uint32_t (&v)[8])
     return (sum[0] + sum[1]) + (sum[2] + sum[3]);
 }
 
-/* A channel: all of it is read before the first is written, so that the reads are under way together. Returns the sum
- * of its pixels. */
-template <int SOURCE, int PARTS, int WIDE>
-__device__ inline float lay_out_channel(uint32_t boxes, uint32_t tile, int32_t channel)
+/* Some pixels of a channel, QUARTERS * 8 from quarter `first` on: all are read before the first is written, so that the
+ * reads are under way together. Returns the sum of them. */
+template <int SOURCE, int PARTS, int WIDE, int QUARTERS>
+__device__ inline float lay_out_pixels(uint32_t boxes, uint32_t tile, int32_t channel, int32_t first)
 {
-    uint32_t v[4][8];
+    uint32_t v[QUARTERS][8];
     float sum = 0;
 #pragma unroll
-    for (int32_t j = 0; j < 4; j++) read_channel<SOURCE>(v[j], boxes, channel, j);
+    for (int32_t j = 0; j < QUARTERS; j++) read_channel<SOURCE>(v[j], boxes, channel, first + j);
 #pragma unroll
-    for (int32_t j = 0; j < 4; j++) {
-        write_channel<PARTS, WIDE>(v[j], tile, channel, j);
+    for (int32_t j = 0; j < QUARTERS; j++) {
+        write_channel<PARTS, WIDE>(v[j], tile, channel, first + j);
         sum += sum_of_eight(v[j]);
     }
     return sum;
 }
 
-/* Where B is dy, `bias` gets the sums of its channels, by the blocks of A's first channels and the first tap. */
+/* Where B is dy: the sums of its channels for the bias, by the blocks of A's first channels and the first tap. SHARERS
+ * threads have a channel's. */
+template <int WIDE, int SHARERS>
+__device__ inline void store_bias(const cutensor_product &g, const product_block &b, int32_t thread, float sum,
+                                  float *bias)
+{
+    if (bias == nullptr || !g.a_is_x || b.m != 0 || b.tap != 0) return;
+    float *sums = at_address<float>(b.sums);
+    sums[thread] = sum;
+    barrier_of(1, PRODUCT_SPLITTERS);
+    const int32_t channel = b.n + thread;
+    if (thread >= WIDE || channel >= g.n) return;
+#pragma unroll
+    for (int32_t i = 1; i < SHARERS; i++) sum += sums[thread + i * WIDE];
+    bias[static_cast<size_t>(b.split) * static_cast<size_t>(g.bias_row) + channel] = sum;
+}
+
 template <int SOURCE, int PARTS, int HIGH, int WIDE>
 __device__ inline void make_tiles(const cutensor_product &g, const product_block &b, int32_t thread, float *bias)
 {
-    constexpr int32_t CHANNELS = WIDE / PRODUCT_SPLITTERS; /* of a thread */
+    constexpr int32_t SHARERS = PRODUCT_SPLITTERS / WIDE, QUARTERS = 4 / SHARERS;
+    const int32_t channel = thread % WIDE, first = thread / WIDE * QUARTERS;
     ring_place ring = {0, 0}, tile = {0, 1};
-    float sum[CHANNELS] = {};
+    float sum = 0;
     for (int32_t step = b.first; step < b.last; step++) {
         const uint32_t boxes = b.steps + static_cast<uint32_t>((ring.at * (HIGH + WIDE) + HIGH) * CUTENSOR_ROW_BYTES);
         const uint32_t to = b.tiles + static_cast<uint32_t>(tile.at * WIDE * CUTENSOR_ROW_BYTES * PARTS);
         barrier_wait(b.full + 8 * ring.at, ring.parity);
         barrier_wait(b.tile_free + 8 * tile.at, tile.parity);
-#pragma unroll
-        for (int32_t i = 0; i < CHANNELS; i++)
-            sum[i] += lay_out_channel<SOURCE, PARTS, WIDE>(boxes, to, thread + i * PRODUCT_SPLITTERS);
+        sum += lay_out_pixels<SOURCE, PARTS, WIDE, QUARTERS>(boxes, to, channel, first);
         stores_to_products();
-        barrier_arrive(b.tile_full + 8 * tile.at);
         __syncwarp();
-        if ((thread & 31) == 0) barrier_arrive(b.free + 8 * ring.at);
+        if ((thread & 31) == 0) {
+            barrier_arrive(b.tile_full + 8 * tile.at);
+            barrier_arrive(b.free + 8 * ring.at);
+        }
         ring.next(g.depth);
         tile.next(PRODUCT_TILES);
     }
-    if (bias == nullptr || !g.a_is_x || b.m != 0 || b.tap != 0) return;
-#pragma unroll
-    for (int32_t i = 0; i < CHANNELS; i++) {
-        const int32_t channel = b.n + thread + i * PRODUCT_SPLITTERS;
-        if (channel < g.n) bias[static_cast<size_t>(b.split) * static_cast<size_t>(g.bias_row) + channel] = sum[i];
-    }
+    store_bias<WIDE, SHARERS>(g, b, thread, sum, bias);
 }
 
 } // namespace

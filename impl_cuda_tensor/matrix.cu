@@ -198,7 +198,7 @@ cnn_status run(cuda_context *c, const cutensor_matrix &g, const cutensor_matrice
     if (status != CNN_OK) return status;
     status = planes ? launch_of<T, R, true>(c, g, m, o, err) : launch_of<T, R, false>(c, g, m, o, err);
     if (status != CNN_OK || g.dir != CNN_BWD_W) return status;
-    const split_sums<R> dw = {o.partials, static_cast<R *>(o.out), g.m * g.n, g.m * g.n, 1, 0}, none = {};
+    const split_sums<R> dw = {o.partials, static_cast<R *>(o.out), g.m * g.n, g.m * g.n}, none = {};
     return run_splits(c, dw, none, g.splits, g.add != 0, err);
 }
 

@@ -3,6 +3,8 @@
 #include "impl_cuda_tensor/gradient_boxes.h"
 #include "impl_cuda_tensor/plan.h"
 
+#include <math.h>
+
 typedef struct tile_row {
     int parts, high, wide;
 } tile_row;
@@ -45,18 +47,21 @@ static void put_tile(const tile_row *t, int64_t room, cutensor_product *g)
     g->shared_bytes = fixed + g->depth * step;
 }
 
-enum { PRODUCTS_A_CLOCK = 820, BYTES_A_CLOCK = 26, BYTES_ALONE = 64, BLOCK_CLOCKS = 2500 };
+enum { PRODUCTS_A_CLOCK = 820, BYTES_A_CLOCK = 26, BYTES_ALONE = 64, BLOCK_CLOCKS = 2500, CHANNEL_CLOCKS = 8 };
 
-/* Clocks of the busiest multiprocessor (estimated, not measured): a step takes its products, or its bytes, at the rate
- * of cutensor_boxes_cost(); a block begins and ends; its sums are written, and read once more. */
+/* Clocks of the busiest multiprocessor (estimated): a step takes its products, or its bytes, at the rate of
+ * cutensor_boxes_cost(), or as long as B is laid out; a block begins and ends; its sums are written, and read once
+ * more. Measured is what two warps took to lay out 128 channels in TF32, 1600 clocks on an H200; now they are four. */
 static double product_cost(const cutensor_product *g, int64_t sms)
 {
     const int64_t blocks = (int64_t)g->tiles * g->splits;
     const double busy = (double)smaller(blocks, sms), all = BYTES_A_CLOCK * (double)sms, rate = all / busy;
     const double products = (double)g->high * g->wide * 32 * (g->parts == 2 ? 3 : 1) / PRODUCTS_A_CLOCK;
     const double load = product_step_bytes(g->high, g->wide) / (rate < BYTES_ALONE ? rate : BYTES_ALONE);
+    const double lays_out = (double)g->wide * CHANNEL_CLOCKS * (g->parts == 2 ? 1.5 : 1);
+    const double step = fmax(fmax(products, load), lays_out);
     const double steps = (double)ceil_div(g->steps, g->splits), sums = (double)blocks * g->high * g->wide * 4;
-    return (double)ceil_div(blocks, sms) * (steps * (products > load ? products : load) + BLOCK_CLOCKS) +
+    return (double)ceil_div(blocks, sms) * (steps * step + BLOCK_CLOCKS) +
            (g->splits > 1 || g->taps > 1 ? 2 : 1) * sums / all;
 }
 
@@ -79,7 +84,7 @@ static void choose_splits(int64_t sms, cutensor_product *g)
  * 76 78 60; 3x3 of 128, 256 and 512 channels, mb32, TF32 135 122 117 and 90 60 100, f32 193 147 141 and 89 88 153; of
  * 64 to 128 TF32 72 and 67, f32 93 and 50; of 32 to 64 TF32 44 and 65, f32 50 and 46; one image, TF32, 19 24 23 and 12
  * 20 50: the more weights for a pixel, the longer it takes to put them in their places. */
-enum { CHANNELS_ENOUGH = 64, WEIGHTS_A_PIXEL = 32 };
+enum { CHANNELS_ENOUGH = 64, WEIGHTS_A_PIXEL = 32, TAPS_MOST = 128 };
 static bool gains(const cnn_conv_desc *d)
 {
     const double weights = (double)d->ic * (double)d->oc / ((double)d->mb * (double)d->oh * (double)d->ow);
@@ -93,7 +98,8 @@ static bool takes_taps(const cnn_request *r, const cnn_conv_desc *d)
     if (wish == 0 || (wish == 2 && !gains(d))) return false;
     const bool rows = d->t.layout == CNN_NHWC && d->g == 1 && (d->ic | d->oc) % 4 == 0;
     const cutensor_window w = cutensor_window_of(d, false);
-    return rows && !cnn_is_half(cnn_part_dtype(d->t.dtype, CNN_PART_FACTOR)) && cutensor_taps_follow(&w);
+    return rows && d->kh * d->kw <= TAPS_MOST && !cnn_is_half(cnn_part_dtype(d->t.dtype, CNN_PART_FACTOR)) &&
+           cutensor_taps_follow(&w);
 }
 
 static int32_t source_of(const cnn_request *r, const cnn_conv_desc *d, bool folded)

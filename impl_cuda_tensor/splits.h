@@ -8,20 +8,12 @@
 namespace
 {
 
-/* `count` sums, of which each split left its own in a row of `row`, a multiple of 4. They are tap by tap, and stand
- * number by number in `to`, tap t at taps-1-t where reversed. */
+/* `count` sums, of which each split left its own in a row of `row`, a multiple of 4. */
 template <typename R> struct split_sums {
     const float *partials;
     R *to;
-    int32_t count, row, taps, reversed;
+    int32_t count, row;
 };
-template <typename R> __device__ inline size_t place_of_sum(const split_sums<R> &s, int32_t i)
-{
-    if (s.taps == 1) return static_cast<size_t>(i);
-    const int32_t of_tap = s.count / s.taps, tap = i / of_tap, number = i - tap * of_tap;
-    return static_cast<size_t>(number) * static_cast<size_t>(s.taps) +
-           static_cast<size_t>(s.reversed ? s.taps - 1 - tap : tap);
-}
 
 /* Each of `parts` adds every so many-th split's, then the parts are added up: the same bits in every run. Blocks behind
  * those that the first sums take have the second ones. */
@@ -56,7 +48,7 @@ __global__ void add_splits(const split_sums<R> first, const split_sums<R> second
     const float all[4] = {sum.x, sum.y, sum.z, sum.w};
 #pragma unroll
     for (int32_t e = 0; e < 4; e++)
-        if (4 * four + e < s.count) cuda_put(s.to + place_of_sum(s, 4 * four + e), all[e], add != 0);
+        if (4 * four + e < s.count) cuda_put(s.to + 4 * static_cast<size_t>(four) + e, all[e], add != 0);
 }
 
 /* Behind the kernel that leaves them (next_may_start()); `second` may have none. Where there are sums enough for all
