@@ -80,17 +80,12 @@ static void choose_splits(int64_t sms, cutensor_product *g)
 }
 
 /* By the problem, where a stride would have each tap gather its pixels. Measured on an H200, NHWC, in microseconds,
- * gathered and as boxes: 1x1 with stride 2, ResNet-50's three, mb32, TF32 129 137 167 and 47 49 53, f32 186 187 230 and
- * 76 78 60; 3x3 of 128, 256 and 512 channels, mb32, TF32 135 122 117 and 90 60 100, f32 193 147 141 and 89 88 153; of
- * 64 to 128 TF32 72 and 67, f32 93 and 50; of 32 to 64 TF32 44 and 65, f32 50 and 46; one image, TF32, 19 24 23 and 12
- * 20 50: the more weights for a pixel, the longer it takes to put them in their places. */
-enum { CHANNELS_ENOUGH = 64, WEIGHTS_A_PIXEL = 32, TAPS_MOST = 128 };
-static bool gains(const cnn_conv_desc *d)
-{
-    const double weights = (double)d->ic * (double)d->oc / ((double)d->mb * (double)d->oh * (double)d->ow);
-    const bool moves = d->kh * d->kw > 1 && weights > WEIGHTS_A_PIXEL;
-    return d->sh * d->sw > 1 && smaller(d->ic, d->oc) >= CHANNELS_ENOUGH && !moves;
-}
+ * gathered and as boxes: 1x1 with stride 2, ResNet-50's three, mb32, TF32 129 137 167 and 44 46 50, f32 186 187 230 and
+ * 75 78 64; 3x3 of 128, 256 and 512 channels, mb32, TF32 135 122 117 and 51 47 57, f32 193 147 141 and 82 82 113; of 64
+ * to 128 TF32 72 and 56, f32 93 and 46; of 32 to 64 TF32 44 and 55, f32 50 and 46; one image, TF32, 19 24 23 and 10 10
+ * 15. */
+enum { CHANNELS_ENOUGH = 64, TAPS_MOST = 128 };
+static bool gains(const cnn_conv_desc *d) { return d->sh * d->sw > 1 && smaller(d->ic, d->oc) >= CHANNELS_ENOUGH; }
 
 static bool takes_taps(const cnn_request *r, const cnn_conv_desc *d)
 {
