@@ -94,6 +94,7 @@ static inline void copy_bulk(uint32_t to, const void *from, int bytes, uint32_t)
 struct tensor_map {
     const char *tensor;
     int64_t sizes[4];                                       /* channels (of 2 bytes), columns, rows, images */
+    int64_t apart;                                          /* from pixel to pixel */
     uint32_t columns;                                       /* of a box */
     int32_t first_row, first_column, last_row, last_column; /* of taps: where windows' corners are */
     int32_t down, right;                                    /* from corner to corner */
@@ -108,7 +109,7 @@ static inline void emulated_copy_pixel(uint32_t to, const tensor_map &map, int64
     for (uint32_t place = 0; place < 8; place++) {
         const int64_t first = channel + 8 * static_cast<int64_t>(place);
         const bool inside = there && first < map.sizes[0];
-        const int64_t from = ((n * map.sizes[2] + row) * map.sizes[1] + column) * map.sizes[0] + first;
+        const int64_t from = ((n * map.sizes[2] + row) * map.sizes[1] + column) * map.apart + first;
         memcpy(at_address<char>(to + ((place ^ (to >> 7 & 7)) << 4)), inside ? map.tensor + 2 * from : zeros, 16);
     }
 }

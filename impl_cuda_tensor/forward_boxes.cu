@@ -8,10 +8,11 @@ namespace
 
 cnn_status map_pixels(const cutensor_forward &f, const void *in, tensor_map *map, cnn_error *err)
 {
-    if (f.source == CUTENSOR_TAPS) {
-        const cutensor_window &w = f.window;
-        const tensor_sizes images = {f.pixels / w.by_plane.d, w.ih, w.iw, 2 * f.in.channels};
-        return map_taps(in, &images, &w, f.high, map, err);
+    if (f.source == CUTENSOR_TAPS) { /* a place has four numbers */
+        const cutensor_window *w = &f.window;
+        const tensor_taps taps = {
+            {f.pixels / w->by_plane.d, w->ih, w->iw, 2 * f.in.channels}, w, 8 * f.in.pixel, f.high};
+        return map_taps(in, &taps, map, err);
     }
     if (f.source == CUTENSOR_ROWS) {
         const tensor_sizes rows = {1, 1, f.pixels, 2 * f.in.channels};

@@ -1,5 +1,5 @@
-/* gradient_boxes.cu: BWD_W of f32 kernels, of each tap a product of matrices
- * dw[oc][ic][tap] = sum over pixels of dy[pixel][oc] * x[pixel of the tap][ic]:
+/* gradient_boxes.cu: BWD_W of f32 kernels as a product of matrices
+ * dw[oc][ic, tap] = sum over pixels of dy[pixel][oc] * x[pixel of the tap][ic]:
  * of one tap that stands where its output pixel does, and in NHWC of any others that a patch would not serve.
  *
  * Idea: gradient.cu copies 4 bytes a thread where pixels lie side by side (NCHW), and both factors pass through it one
@@ -7,8 +7,8 @@
  * takes TF32 along its rows only, and both factors' sums go over pixels. So the factor with more channels (A) passes
  * through registers, and four warps lay out the other one (B), in its two parts, which both warpgroups then share.
  *
- * Work: a tile is HIGH channels of A by WIDE of B, of one tap. Blocks share its pixels, and add_splits() adds up what
- * they leave, in order: the same bits in every run. */
+ * Work: a tile is HIGH channels of A by WIDE of B. Of x those of all taps stand side by side, tap by tap. Blocks share
+ * its pixels, and add_splits() adds up what they leave, in order: the same bits in every run. */
 #include "impl_cuda_tensor/forward_step.h"
 #include "impl_cuda_tensor/gradient_boxes_load.h"
 #include "impl_cuda_tensor/tap_sums.h"
@@ -53,7 +53,7 @@ __device__ inline void load_channels(uint32_t (&a)[U][16], uint32_t boxes, const
     }
 }
 
-/* Where A is dy, and the block has B's first channels of the first tap: sums of a thread's rows for the bias. */
+/* Where A is dy, and the block has B's first channels: sums of a thread's rows for the bias. */
 template <int SOURCE, int U> struct bias_sums {
     bool wanted;
     float sum[2 * U];
@@ -171,19 +171,36 @@ __device__ inline void multiply_once(const cutensor_product &g, const product_bl
 
 /* ---- Sums as dw */
 
+/* 32 neighbours of x's channels, from this one on: where in the sums, [tap][oc][ic], their first stands in row 0, and
+ * how many of them there are. */
+struct x_place {
+    int32_t at, left;
+};
+__device__ inline x_place place_of_x(const cutensor_product &g, int32_t first)
+{
+    const int32_t box = first / CUTENSOR_BOX_PIXELS, tap = divided(box, g.by_boxes);
+    const int32_t channel = (box - tap * g.by_boxes.d) * CUTENSOR_BOX_PIXELS;
+    return {tap * g.oc * g.ic + channel, tap < g.taps ? g.ic - channel : 0};
+}
+
 /* A's channels are dw's rows: two neighbours of a row a store. */
 template <int SOURCE, int U, int WIDE>
 __device__ inline void store_rows_of_a(const cutensor_product &g, const product_block &b, const lane_place &l,
                                        float *dw, const float (&sum)[U * WIDE / 2])
 {
 #pragma unroll
-    for (int r = 0; r < 2 * U; r++) {
-        const int32_t m = b.m + channel_of<SOURCE, U>(l, r >> 1, r & 1);
-        float *row = dw + static_cast<size_t>(m < g.m ? m : 0) * static_cast<size_t>(g.n) + b.n;
+    for (int k = 0; k < WIDE / 32; k++) {
+        const x_place x = place_of_x(g, b.n + 32 * k);
 #pragma unroll
-        for (int i = 0; i < WIDE / 8; i++) {
-            const int32_t n = 8 * i + 2 * l.t;
-            if (m < g.m && b.n + n < g.n) store_global<2>(row + n, &sum[(r >> 1) * WIDE / 2 + 4 * i + 2 * (r & 1)]);
+        for (int r = 0; r < 2 * U; r++) {
+            const int32_t m = b.m + channel_of<SOURCE, U>(l, r >> 1, r & 1);
+            float *row = dw + static_cast<size_t>(m < g.m ? m : 0) * static_cast<size_t>(g.ic) + x.at;
+#pragma unroll
+            for (int i = 0; i < 4; i++) {
+                const int32_t n = 8 * i + 2 * l.t;
+                if (m < g.m && n < x.left)
+                    store_global<2>(row + n, &sum[(r >> 1) * WIDE / 2 + 4 * (4 * k + i) + 2 * (r & 1)]);
+            }
         }
     }
 }
@@ -193,22 +210,26 @@ template <int SOURCE, int U, int WIDE>
 __device__ inline void store_columns_of_a(const cutensor_product &g, const product_block &b, const lane_place &l,
                                           float *dw, const float (&sum)[U * WIDE / 2])
 {
+    int32_t at[2 * U]; /* in a row of dw; -1: there is none */
+#pragma unroll
+    for (int r = 0; r < 2 * U; r++) {
+        const int32_t m = b.m + channel_of<SOURCE, U>(l, r >> 1, r & 1), of_box = m % CUTENSOR_BOX_PIXELS;
+        const x_place x = place_of_x(g, m - of_box);
+        at[r] = of_box < x.left ? x.at + of_box : -1;
+    }
 #pragma unroll
     for (int i = 0; i < WIDE / 4; i++) {
         const int32_t n = b.n + 8 * (i >> 1) + 2 * l.t + (i & 1);
-        float *row = dw + static_cast<size_t>(n < g.n ? n : 0) * static_cast<size_t>(g.m);
+        float *row = dw + static_cast<size_t>(n < g.n ? n : 0) * static_cast<size_t>(g.ic);
         float v[2 * U];
 #pragma unroll
         for (int r = 0; r < 2 * U; r++) v[r] = sum[(r >> 1) * WIDE / 2 + 4 * (i >> 1) + 2 * (r & 1) + (i & 1)];
         if constexpr (SOURCE == CUTENSOR_ROWS) {
-            const int32_t m = b.m + channel_of<SOURCE, U>(l, 0, 0);
-            if (n < g.n && m < g.m) store_global<2 * U>(row + m, v);
+            if (n < g.n && at[0] >= 0) store_global<2 * U>(row + at[0], v);
         } else {
 #pragma unroll
-            for (int r = 0; r < 2 * U; r++) {
-                const int32_t m = b.m + channel_of<SOURCE, U>(l, r >> 1, r & 1);
-                if (n < g.n && m < g.m) row[m] = v[r];
-            }
+            for (int r = 0; r < 2 * U; r++)
+                if (n < g.n && at[r] >= 0) row[at[r]] = v[r];
         }
     }
 }
@@ -217,11 +238,11 @@ template <int SOURCE, int PARTS, int U, int WIDE>
 __device__ inline void multiply_product(const cutensor_product &g, const product_block &b, float *partials, float *bias)
 {
     const lane_place l = lane_of(static_cast<int32_t>(threadIdx.x));
-    float *dw = partials + (static_cast<size_t>(b.split) * static_cast<size_t>(g.taps) + static_cast<size_t>(b.tap)) *
-                               static_cast<size_t>(g.m) * static_cast<size_t>(g.n);
+    const size_t sums = static_cast<size_t>(g.taps) * static_cast<size_t>(g.oc) * static_cast<size_t>(g.ic);
+    float *dw = partials + static_cast<size_t>(b.split) * sums;
     product_walk<SOURCE, PARTS, U, WIDE> walk;
     float sum[U * WIDE / 2];
-    walk.begin(bias != nullptr && !g.a_is_x && b.n == 0 && b.tap == 0);
+    walk.begin(bias != nullptr && !g.a_is_x && b.n == 0);
     if constexpr (PARTS == 2)
         multiply_f32<SOURCE, U, WIDE>(g, b, l, walk, sum);
     else
@@ -265,8 +286,11 @@ cnn_status map_factor(const cutensor_product &g, const void *factor, bool is_x, 
     const tensor_sizes rows = {1, 1, g.plane, 2 * channels.all}, planes = {1, g.images, channels.all, 2 * g.plane};
     if (g.source == CUTENSOR_PLANES) return map_images(factor, &planes, channels.box, map, err);
     if (g.source == CUTENSOR_ROWS || !is_x) return map_images(factor, &rows, CUTENSOR_BOX_PIXELS, map, err);
-    const tensor_sizes images = {g.plane / g.window.by_plane.d, g.window.ih, g.window.iw, 2 * channels.all};
-    return map_taps(factor, &images, &g.window, CUTENSOR_BOX_PIXELS, map, err);
+    const tensor_taps taps = {{g.plane / g.window.by_plane.d, g.window.ih, g.window.iw, 2 * g.ic},
+                              &g.window,
+                              2 * g.apart,
+                              CUTENSOR_BOX_PIXELS};
+    return map_taps(factor, &taps, map, err);
 }
 
 /* What the kernel reads, and where its sums go: to partials, or, where there are no others, to dw and db. */
@@ -296,7 +320,7 @@ cnn_status launch_product(cuda_context *c, const cutensor_product &g, const prod
 
 cnn_status cutensor_product_run(cuda_context *c, const cutensor_product *g, const cutensor_gradients *o, cnn_error *err)
 {
-    const int32_t count = g->taps * g->m * g->n;
+    const int32_t count = g->taps * g->oc * g->ic;
     const bool alone = g->splits == 1 && g->taps == 1 && !o->add, sums_bias = o->db != nullptr;
     float *bias_partials = o->partials + static_cast<size_t>(g->splits) * static_cast<size_t>(count);
     float *dw_out = static_cast<float *>(o->dw), *db_out = static_cast<float *>(o->db);
@@ -308,7 +332,7 @@ cnn_status cutensor_product_run(cuda_context *c, const cutensor_product *g, cons
                                                            : launch_product<CUTENSOR_ROWS>(c, *g, p, err);
     if (status != CNN_OK || alone) return status;
     const split_sums<float> dw = {o->partials, dw_out, count, count}, none = {};
-    const split_sums<float> bias = {bias_partials, db_out, g->a_is_x ? g->n : g->m, g->bias_row};
+    const split_sums<float> bias = {bias_partials, db_out, g->oc, g->bias_row};
     if (g->taps > 1)
         return run_tap_sums(c, dw, sums_bias ? bias : none, {g->taps, g->reversed}, g->splits, o->add, err);
     return run_splits(c, dw, sums_bias ? bias : none, g->splits, o->add, err);

@@ -10,20 +10,18 @@ namespace
 {
 
 struct product_block {
-    uint32_t steps, tiles;                 /* boxes as they come; B's tiles */
-    uint32_t full, free;                   /* of a step's boxes */
-    uint32_t tile_full, tile_free;         /* of a tile of B */
-    uint32_t sums;                         /* of splitters */
-    int32_t m, n, tap, split, first, last; /* its tile's first channels of A and of B, and tap; its steps */
+    uint32_t steps, tiles;            /* boxes as they come; B's tiles */
+    uint32_t full, free;              /* of a step's boxes */
+    uint32_t tile_full, tile_free;    /* of a tile of B */
+    uint32_t sums, boxes;             /* of splitters; of taps */
+    int32_t m, n, split, first, last; /* its tile's first channels of A and of B; its steps */
 };
 
 template <int PARTS, int HIGH, int WIDE> __device__ inline product_block open_product(const cutensor_product &g)
 {
     product_block b;
     const int32_t unit = static_cast<int32_t>(blockIdx.x);
-    const int32_t split = unit / g.tiles, of_taps = unit - split * g.tiles;
-    b.tap = of_taps / g.tap_tiles;
-    const int32_t tile = of_taps - b.tap * g.tap_tiles, line = tile / g.across;
+    const int32_t split = unit / g.tiles, tile = unit - split * g.tiles, line = tile / g.across;
     b.m = line * HIGH;
     b.n = (tile - line * g.across) * WIDE;
     b.split = split;
@@ -36,6 +34,7 @@ template <int PARTS, int HIGH, int WIDE> __device__ inline product_block open_pr
     b.tile_full = b.free + PRODUCT_STEPS * 8;
     b.tile_free = b.tile_full + PRODUCT_TILES * 8;
     b.sums = b.tile_free + PRODUCT_TILES * 8;
+    b.boxes = b.sums + PRODUCT_SPLITTERS * 4;
     if (threadIdx.x == 0) {
         for (uint32_t i = 0; i < static_cast<uint32_t>(g.depth); i++) {
             barrier_init(b.full + 8 * i, 1);
@@ -68,18 +67,36 @@ __device__ inline void copy_pixels(const tensor_map &map, uint32_t to, int32_t n
     }
 }
 
-/* The pixels of x that the block's tap reads for 32 pixels of dy. */
-template <int N>
-__device__ inline void copy_pixels_of_tap(const cutensor_product &g, const product_block &b, const tensor_map &map,
-                                          uint32_t to, int32_t pixel, int32_t channel, uint32_t full)
+/* ---- x by taps: a box is 32 channels of a tap */
+
+/* The tile's boxes, COUNT of them: their first channel, and how far down and right their tap is. */
+template <int COUNT> __device__ inline void make_boxes(const cutensor_product &g, const product_block &b)
+{
+    const cutensor_window &w = g.window;
+    const int32_t first = (g.a_is_x ? b.m : b.n) / CUTENSOR_BOX_PIXELS, last = g.taps * g.by_boxes.d - 1;
+    for (int32_t k = 0; k < COUNT; k++) {
+        const int32_t box = min(first + k, last), tap = divided(box, g.by_boxes), i = divided(tap, w.by_kw);
+        const int32_t down = i * w.step_h, right = (tap - i * w.kw) * w.step_w;
+        const uint32_t to = b.boxes + static_cast<uint32_t>(8 * k);
+        store1(to, static_cast<uint32_t>(2 * CUTENSOR_BOX_PIXELS * (box - tap * g.by_boxes.d)));
+        store1(to + 4, static_cast<uint32_t>(down << 16 | right));
+    }
+}
+/* Of these the pixels that their taps read for 32 pixels of dy. */
+template <int COUNT>
+__device__ inline void copy_boxes_of_taps(const cutensor_product &g, const product_block &b, const tensor_map &map,
+                                          uint32_t to, int32_t pixel, uint32_t full)
 {
     const cutensor_window &w = g.window;
     const pixel_place at = pixel_at(w, pixel);
-    const int32_t i = divided(b.tap, w.by_kw), j = b.tap - i * w.kw;
+    const int32_t row = at.p * w.mul_h - w.pad_h, column = at.q * w.mul_w - w.pad_w;
 #pragma unroll
-    for (int32_t k = 0; k < N / 32; k++)
-        copy_tap(to + k * 32 * CUTENSOR_ROW_BYTES, map, at.n, at.p * w.mul_h - w.pad_h, at.q * w.mul_w - w.pad_w,
-                 2 * (channel + 32 * k), i * w.step_h, j * w.step_w, full);
+    for (int32_t k = 0; k < COUNT; k++) {
+        uint32_t channel, away;
+        load2(channel, away, b.boxes + static_cast<uint32_t>(8 * k));
+        copy_tap(to + k * 32 * CUTENSOR_ROW_BYTES, map, at.n, row, column, static_cast<int32_t>(channel),
+                 static_cast<int32_t>(away >> 16), static_cast<int32_t>(away & 0xffff), full);
+    }
 }
 
 template <int SOURCE, int HIGH, int WIDE>
@@ -87,20 +104,21 @@ __device__ inline void load_pixels(const cutensor_product &g, const product_bloc
                                    const tensor_map &map_b)
 {
     constexpr int32_t STEP = (HIGH + WIDE) * CUTENSOR_ROW_BYTES;
+    const bool by_taps = SOURCE == CUTENSOR_ROWS && g.source == CUTENSOR_TAPS;
     ring_place ring = {0, 1};
+    if (by_taps) g.a_is_x ? make_boxes<HIGH / 32>(g, b) : make_boxes<WIDE / 32>(g, b);
     for (int32_t step = b.first; step < b.last; step++) {
         const uint32_t full = b.full + 8 * ring.at, to = b.steps + static_cast<uint32_t>(ring.at * STEP);
         const int32_t n = divided(step, g.by_image_steps);
         const int32_t pixel = (step - n * g.by_image_steps.d) * CUTENSOR_BOX_PIXELS;
         barrier_wait(b.free + 8 * ring.at, ring.parity);
         barrier_expect(full, STEP);
-        const bool by_taps = SOURCE == CUTENSOR_ROWS && g.source == CUTENSOR_TAPS;
         if (by_taps && g.a_is_x)
-            copy_pixels_of_tap<HIGH>(g, b, map_a, to, pixel, b.m, full);
+            copy_boxes_of_taps<HIGH / 32>(g, b, map_a, to, pixel, full);
         else
             copy_pixels<SOURCE, HIGH>(map_a, to, n, pixel, b.m, full);
         if (by_taps && !g.a_is_x)
-            copy_pixels_of_tap<WIDE>(g, b, map_b, to + HIGH * CUTENSOR_ROW_BYTES, pixel, b.n, full);
+            copy_boxes_of_taps<WIDE / 32>(g, b, map_b, to + HIGH * CUTENSOR_ROW_BYTES, pixel, full);
         else
             copy_pixels<SOURCE, WIDE>(map_b, to + HIGH * CUTENSOR_ROW_BYTES, n, pixel, b.n, full);
         ring.next(g.depth);
@@ -176,13 +194,13 @@ __device__ inline float lay_out_pixels(uint32_t boxes, uint32_t tile, int32_t ch
     return sum;
 }
 
-/* Where B is dy: the sums of its channels for the bias, by the blocks of A's first channels and the first tap. SHARERS
+/* Where B is dy: the sums of its channels for the bias, by the blocks of A's first channels. SHARERS
  * threads have a channel's. */
 template <int WIDE, int SHARERS>
 __device__ inline void store_bias(const cutensor_product &g, const product_block &b, int32_t thread, float sum,
                                   float *bias)
 {
-    if (bias == nullptr || !g.a_is_x || b.m != 0 || b.tap != 0) return;
+    if (bias == nullptr || !g.a_is_x || b.m != 0) return;
     float *sums = at_address<float>(b.sums);
     sums[thread] = sum;
     barrier_of(1, PRODUCT_SPLITTERS);

@@ -48,8 +48,8 @@ bool cutensor_boxes_of_taps(const int64_t *knobs, const cutensor_forward *f, boo
 {
     const int64_t wish = knobs[CUTENSOR_KNOB_MATRIX];
     const bool gains = !patched || f->taps == 1 || (shared && f->chunks <= SHARED_CHUNKS);
-    const bool rows = f->in.together == 4 && f->in.pixel == f->in.channels / 4; /* f32 in NHWC, and not folded */
-    if (wish == 0 || (wish == 2 && !gains) || f->source != CUTENSOR_PATCHES) return false;
+    const bool rows = f->in.together == 4, folded = f->in.pixel < f->in.channels / 4; /* f32 in NHWC */
+    if (wish == 0 || (wish == 2 && (!gains || folded)) || f->source != CUTENSOR_PATCHES) return false;
     return f->groups == 1 && rows && cutensor_taps_follow(&f->window);
 }
 

@@ -14,20 +14,30 @@ static const tile_row tile_rows[] = {
 #undef TILE
 };
 
-/* The factor with more channels is A. */
-static cutensor_product product_of(const cnn_conv_desc *d, int32_t source)
+enum { CHANNELS_ENOUGH = 64, TAPS_MOST = 128 };
+
+/* The factor with more channels is A. Of several taps those of x stand side by side, each in whole boxes, so that a
+ * tile may have several; where channels are few, those of all taps count. `apart`: numbers from pixel to pixel of x. */
+static cutensor_product product_of(const cnn_conv_desc *d, int32_t source, int64_t apart)
 {
-    const bool planes = source == CUTENSOR_PLANES, a_is_x = d->ic >= d->oc;
+    const bool planes = source == CUTENSOR_PLANES;
+    const int64_t taps = source == CUTENSOR_TAPS ? d->kh * d->kw : 1, boxes = ceil_div(d->ic, CUTENSOR_BOX_PIXELS);
+    const int64_t of_x = taps > 1 ? taps * boxes * CUTENSOR_BOX_PIXELS : d->ic;
+    const bool few = smaller(d->ic, d->oc) < CHANNELS_ENOUGH, a_is_x = (few ? of_x : d->ic) >= d->oc;
     cutensor_product g = {.source = source,
                           .parts = d->t.math == CNN_MATH_TF32 ? 1 : 2,
                           .a_is_x = a_is_x,
-                          .m = (int32_t)(a_is_x ? d->ic : d->oc),
-                          .n = (int32_t)(a_is_x ? d->oc : d->ic),
-                          .taps = (int32_t)(source == CUTENSOR_TAPS ? d->kh * d->kw : 1),
+                          .m = (int32_t)(a_is_x ? of_x : d->oc),
+                          .n = (int32_t)(a_is_x ? d->oc : of_x),
+                          .ic = (int32_t)d->ic,
+                          .oc = (int32_t)d->oc,
+                          .taps = (int32_t)taps,
                           .reversed = d->flip,
+                          .apart = (int32_t)apart,
                           .bias_row = d->bias ? (int32_t)ceil_div(d->oc, 4) * 4 : 0,
                           .images = planes ? (int32_t)d->mb : 1,
-                          .plane = (int32_t)(d->oh * d->ow * (planes ? 1 : d->mb))};
+                          .plane = (int32_t)(d->oh * d->ow * (planes ? 1 : d->mb)),
+                          .by_boxes = cuda_divide_by(boxes)};
     if (source == CUTENSOR_TAPS) g.window = cutensor_window_of(d, false);
     const int64_t image_steps = ceil_div(g.plane, CUTENSOR_BOX_PIXELS);
     g.by_image_steps = cuda_divide_by(image_steps);
@@ -41,8 +51,7 @@ static void put_tile(const tile_row *t, int64_t room, cutensor_product *g)
     g->high = t->high;
     g->wide = t->wide;
     g->across = (int32_t)ceil_div(g->n, t->wide);
-    g->tap_tiles = (int32_t)(ceil_div(g->m, t->high) * g->across);
-    g->tiles = g->taps * g->tap_tiles;
+    g->tiles = (int32_t)(ceil_div(g->m, t->high) * g->across);
     g->depth = (int32_t)smaller(PRODUCT_STEPS, (room - fixed) / step);
     g->shared_bytes = fixed + g->depth * step;
 }
@@ -84,13 +93,12 @@ static void choose_splits(int64_t sms, cutensor_product *g)
  * 75 78 64; 3x3 of 128, 256 and 512 channels, mb32, TF32 135 122 117 and 51 47 57, f32 193 147 141 and 82 82 113; of 64
  * to 128 TF32 72 and 56, f32 93 and 46; of 32 to 64 TF32 44 and 55, f32 50 and 46; one image, TF32, 19 24 23 and 10 10
  * 15. */
-enum { CHANNELS_ENOUGH = 64, TAPS_MOST = 128 };
 static bool gains(const cnn_conv_desc *d) { return d->sh * d->sw > 1 && smaller(d->ic, d->oc) >= CHANNELS_ENOUGH; }
 
-static bool takes_taps(const cnn_request *r, const cnn_conv_desc *d)
+static bool takes_taps(const cnn_request *r, const cnn_conv_desc *d, bool folded)
 {
     const int64_t wish = r->knobs[CUTENSOR_KNOB_MATRIX];
-    if (wish == 0 || (wish == 2 && !gains(d))) return false;
+    if (wish == 0 || (wish == 2 && (folded || !gains(d)))) return false;
     const bool rows = d->t.layout == CNN_NHWC && d->g == 1 && (d->ic | d->oc) % 4 == 0;
     const cutensor_window w = cutensor_window_of(d, false);
     return rows && d->kh * d->kw <= TAPS_MOST && !cnn_is_half(cnn_part_dtype(d->t.dtype, CNN_PART_FACTOR)) &&
@@ -100,8 +108,8 @@ static bool takes_taps(const cnn_request *r, const cnn_conv_desc *d)
 static int32_t source_of(const cnn_request *r, const cnn_conv_desc *d, bool folded)
 {
     if (r->dir != CNN_BWD_W) return CUTENSOR_PATCHES;
-    const int32_t source = cutensor_boxes_of(r->knobs, d, r->dir);
-    return source == CUTENSOR_PATCHES && !folded && takes_taps(r, d) ? CUTENSOR_TAPS : source;
+    const int32_t source = folded ? CUTENSOR_PATCHES : cutensor_boxes_of(r->knobs, d, r->dir);
+    return source == CUTENSOR_PATCHES && takes_taps(r, d, folded) ? CUTENSOR_TAPS : source;
 }
 
 bool cutensor_plan_product(const cuda_context *c, const cnn_request *r, const cnn_conv_desc *d, bool folded,
@@ -112,7 +120,7 @@ bool cutensor_plan_product(const cuda_context *c, const cnn_request *r, const cn
     if (source == CUTENSOR_PATCHES) return false;
     *g = (cutensor_product){.depth = 0};
     for (size_t i = 0; i < sizeof tile_rows / sizeof *tile_rows; i++) {
-        cutensor_product one = product_of(d, source);
+        cutensor_product one = product_of(d, source, folded ? 4 : d->ic);
         if (tile_rows[i].parts != one.parts) continue;
         put_tile(&tile_rows[i], room, &one);
         choose_splits(sms, &one);

@@ -159,21 +159,22 @@ typedef struct cutensor_matrix {
     int32_t has_bias, add;            /* add: BWD_W's beta */
 } cutensor_matrix;
 
-/* ---- gradient_boxes.cu: BWD_W of f32, a product of matrices for each tap. A is the factor with m channels, x or dy, B
+/* ---- gradient_boxes.cu: BWD_W of f32 as a product of matrices. A is the factor with m channels, x or dy, B
  * the other one. */
 typedef struct cutensor_product {
     int32_t source, parts, a_is_x; /* CUTENSOR_ROWS, CUTENSOR_PLANES, or CUTENSOR_TAPS: rows of dy, and x by taps */
-    int32_t m, n;                  /* channels of A and of B; m >= n */
-    int32_t images, plane;         /* ROWS: all pixels are one image's */
-    int32_t high, wide;            /* of a tile, in channels of A and of B */
-    int32_t taps, reversed;        /* of CUTENSOR_TAPS, else 1; tap t stands at taps-1-t of dw */
-    int32_t across, tap_tiles;     /* tiles side by side; of a tap */
-    int32_t tiles;                 /* all */
-    int32_t steps, splits;         /* steps of 32 pixels of an image; the blocks that share a tile's */
-    int32_t depth, shared_bytes;   /* steps under way */
-    int32_t bias_row;              /* numbers of a split's sums of dy, in fours; 0: there is no bias */
-    cutensor_window window;        /* of CUTENSOR_TAPS */
-    cuda_divisor by_image_steps;
+    int32_t m, n;                  /* of A and of B: channels, of x those of all taps, in whole boxes */
+    int32_t ic, oc;
+    int32_t images, plane;                 /* ROWS: all pixels are one image's */
+    int32_t high, wide;                    /* of a tile, in channels of A and of B */
+    int32_t taps, reversed;                /* of CUTENSOR_TAPS, else 1; tap t stands at taps-1-t of dw */
+    int32_t apart;                         /* CUTENSOR_TAPS: numbers from pixel to pixel of x */
+    int32_t across, tiles;                 /* tiles side by side; all */
+    int32_t steps, splits;                 /* steps of 32 pixels of an image; the blocks that share a tile's */
+    int32_t depth, shared_bytes;           /* steps under way */
+    int32_t bias_row;                      /* numbers of a split's sums of dy, in fours; 0: there is no bias */
+    cutensor_window window;                /* of CUTENSOR_TAPS */
+    cuda_divisor by_image_steps, by_boxes; /* boxes of 32 channels of a tap of x */
 } cutensor_product;
 
 /* ---- direct.cu: one tap of f32, out[row][column] = sum over k of a[row][k] * b[column][k]. Element e of an axis is a

@@ -14,8 +14,12 @@ typedef struct tensor_sizes {
 } tensor_sizes;
 cnn_status map_images(const void *, const tensor_sizes *, int32_t columns, tensor_map *, cnn_error *);
 /* For copy_tap() of so many pixels, 256 at most: where taps of the window's corner stand, which may lie outside of the
- * images. */
-cnn_status map_taps(const void *, const tensor_sizes *, const cutensor_window *, int32_t pixels, tensor_map *,
-                    cnn_error *);
+ * images. Pixels are so many numbers apart: fewer than they have channels, where they overlap. */
+typedef struct tensor_taps {
+    tensor_sizes images;
+    const cutensor_window *window;
+    int32_t apart, pixels;
+} tensor_taps;
+cnn_status map_taps(const void *, const tensor_taps *, tensor_map *, cnn_error *);
 
 #endif

@@ -108,6 +108,13 @@ for math in '' '--math tf32'; do
     verified 3 --op conv --layout nhwc --problem mb2ic40ih8oc24kh1sh2 $math "${check[@]}" "${tiles[@]}"
 done
 verified 3 --op conv --layout nhwc --problem mb2ic36ih9oc40kh3sh2ph1 --set cuda_tensor.matrix=0 "${check[@]}"
+# Several taps in a tile of BWD_W, either factor with more channels; pixels of a folded row, which overlap.
+for math in '' '--math tf32'; do
+    verified 3 --op conv --dir BWD_W --layout nhwc --problem mb2ic16ih9oc16kh3ph1 --problem mb1ic4ih9oc140kh3ph1 \
+        --problem mb1ic36ih7oc4kh5ph2 $math --set cuda_tensor.matrix=1 --set cuda_tensor.fold=0 "${check[@]},determinism"
+    verified 8 "${folded[@]}" --problem mb2ic4ih8oc68kh3ph1 --problem mb2ic2ih12oc64kh3sh2ph1 --layout nhwc $math --set cuda_tensor.matrix=1 \
+        --check exact,bound
+done
 verified 3 --op conv --layout nhwc --problem mb2ic34ih9oc38kh3sh2ph1 --set cuda_tensor.matrix=1 --check exact,bound
 verified 3 --op conv --layout nchw --problem mb2ic36ih9oc40kh3sh2ph1 --set cuda_tensor.matrix=1 --set cuda_tensor.repack=1 "${check[@]}"
 verified 2 --op conv --dir FWD,BWD_D --layout nhwc --problem mb6ic68ih10oc72kh3sh2ph1 --set cuda_tensor.split=1 --set cuda_tensor.tile=3 \
