@@ -571,7 +571,7 @@ static cnn_status plan_forward(const cuda_context *c, const cnn_request *r, cons
                             .has_bias = d->bias && !backward};
     const int64_t in_pixels = (int64_t)f->window.ih * f->window.iw;
     cnn_conv_desc in = *d; /* as it is read */
-    if (cutensor_plan_repack(r, d, m)) in.t.layout = CNN_NHWC;
+    if (m->is_thin || cutensor_plan_repack(r, d, m)) in.t.layout = CNN_NHWC;
     f->in = input_as_read(m, &in, in_channels, in_pixels);
     cnn_status status = check_input(&in, &f->in, in_pixels, err);
     if (status != CNN_OK) return status;
@@ -844,6 +844,7 @@ static cnn_status make(const cuda_context *c, const cnn_request *r, bool as_it_l
     m->is_direct = cutensor_plan_direct(c, r, &d, &m->direct);
     if (m->is_direct) return CNN_OK;
     if (cutensor_plan_fold(r, &d, m)) d = cutensor_folded(&d);
+    if (cutensor_plan_thin(r, &d, m)) d = cutensor_thinned(&d);
     m->is_matrix = r->knobs[CUTENSOR_KNOB_REPACK] != 1 && cutensor_plan_matrix(c, r, &d, m);
     if (!m->is_matrix) {
         if (r->dir == CNN_BWD_W ? cutensor_plan_repack(r, &d, m)

@@ -18,6 +18,7 @@ static bool put_planes(const cnn_conv_desc *d, const planes_of *t, size_t bytes,
     if ((double)d->mb * (double)channel_tiles * (double)pixel_tiles > INT32_MAX / 2) return false;
     *p = (cutensor_planes){.channels = (int32_t)t->channels,
                            .pixels = (int32_t)t->pixels,
+                           .plane = (int32_t)t->pixels,
                            .channel_tiles = (int32_t)channel_tiles,
                            .pixel_tiles = (int32_t)pixel_tiles,
                            .blocks = (int32_t)(d->mb * channel_tiles * pixel_tiles),
@@ -43,14 +44,43 @@ bool cutensor_plan_repack(const cnn_request *r, const cnn_conv_desc *d, cutensor
     const int64_t together = half ? 8 : 4;
     const planes_of x = {d->ic, d->ih * d->iw, together}, dy = {d->oc, d->oh * d->ow, weights && !half ? 1 : together};
     const size_t before = m->bytes, bytes = half ? 2 : 4;
+    const cutensor_repack thin = m->repack; /* x, or nothing */
     cutensor_repack *p = &m->repack;
     if (m->as_it_lies || wish == 0 || d->t.layout != CNN_NCHW || (wish == 2 && !gains(r, d, half))) return false;
-    const bool fits = (r->dir == CNN_BWD_D || m->fold.places > 0 || put_planes(d, &x, bytes, m, &p->x)) &&
-                      (r->dir == CNN_FWD || put_planes(d, &dy, bytes, m, &p->dy));
+    const bool has_x = r->dir == CNN_BWD_D || m->fold.places > 0 || m->is_thin;
+    const bool fits =
+        (has_x || put_planes(d, &x, bytes, m, &p->x)) && (r->dir == CNN_FWD || put_planes(d, &dy, bytes, m, &p->dy));
     if (fits) return true;
-    *p = (cutensor_repack){.x = {.blocks = 0}};
+    *p = thin;
     m->bytes = before;
     return false;
+}
+
+/* In NCHW a 1x1 kernel with stride 2 reads a quarter of x, one number in two of every second line: counted, a copy of
+ * it takes half of x's bytes and a quarter. What reads them then is the kernel without a stride. Not measured yet, so
+ * not by the problem. */
+bool cutensor_plan_thin(const cnn_request *r, const cnn_conv_desc *d, cutensor_plan *m)
+{
+    const bool one = d->kh * d->kw == 1 && d->ph == 0 && d->pw == 0 && d->sh * d->sw > 1 && d->oh * d->ow > 1;
+    const bool f32 = !cnn_is_half(cnn_part_dtype(d->t.dtype, CNN_PART_FACTOR));
+    const planes_of x = {d->ic, d->oh * d->ow, 4};
+    if (m->as_it_lies || r->knobs[CUTENSOR_KNOB_REPACK] != 1 || r->dir == CNN_BWD_D) return false;
+    if (!one || !f32 || d->t.layout != CNN_NCHW) return false;
+    m->is_thin = put_planes(d, &x, 4, m, &m->repack.x);
+    m->repack.x.plane = (int32_t)(d->ih * d->iw);
+    m->repack.x.down = (int32_t)(d->sh * d->iw);
+    m->repack.x.right = (int32_t)d->sw;
+    m->repack.x.by_wide = cuda_divide_by(d->ow);
+    return m->is_thin;
+}
+
+cnn_conv_desc cutensor_thinned(const cnn_conv_desc *d)
+{
+    cnn_conv_desc thinned = *d;
+    thinned.ih = d->oh;
+    thinned.iw = d->ow;
+    thinned.sh = thinned.sw = 1;
+    return thinned;
 }
 
 bool cutensor_plan_repack_all(const cnn_request *r, const cnn_conv_desc *d, cutensor_plan *m)

@@ -24,16 +24,23 @@ template <typename T> struct tensor_of {
     T *to;
 };
 
-/* What a block takes: from this channel and pixel of an image on, which is so far from the tensor's beginning. */
+/* What a block takes: from this channel and pixel of an image on. */
 struct place_of_block {
     int32_t channel, pixel;
-    int64_t image;
+    int64_t image; /* times its channels */
 };
 __device__ inline place_of_block place_at(const cutensor_planes &s, int32_t block)
 {
     const int32_t rest = block / s.pixel_tiles, image = rest / s.channel_tiles;
     return {(rest - image * s.channel_tiles) * CHANNELS, (block - rest * s.pixel_tiles) * PIXELS,
-            static_cast<int64_t>(image) * s.channels * s.pixels};
+            static_cast<int64_t>(image) * s.channels};
+}
+/* Where pixel p lies in a plane. */
+__device__ inline int32_t place_in_plane(const cutensor_planes &s, int32_t p)
+{
+    if (s.right == 0) return p;
+    const int32_t line = cuda_divided(p, s.by_wide);
+    return line * s.down + (p - line * s.by_wide.d) * s.right;
 }
 
 /* Two channels of a pixel: of 4 bytes each 32 channels apart, of 2 bytes neighbours, in one word. */
@@ -61,15 +68,15 @@ __global__ void __launch_bounds__(THREADS) planes_to_rows(const tensor_of<T> one
     const tensor_of<T> t = first ? one : other;
     const place_of_block at = place_at(t.s, static_cast<int32_t>(blockIdx.x) - (first ? 0 : one.s.blocks));
     const int32_t warp = static_cast<int32_t>(threadIdx.x) / 32, lane = static_cast<int32_t>(threadIdx.x) % 32;
-    const T *from = t.from + at.image + static_cast<int64_t>(at.channel) * t.s.pixels + at.pixel;
-    T *to = t.to + at.image + static_cast<int64_t>(at.pixel) * t.s.channels + at.channel;
+    const T *from = t.from + (at.image + at.channel) * t.s.plane + place_in_plane(t.s, at.pixel + lane);
+    T *to = t.to + at.image * t.s.pixels + static_cast<int64_t>(at.pixel) * t.s.channels + at.channel;
     T v[CHANNELS / WARPS];
 #pragma unroll
     for (int32_t i = 0; i < CHANNELS / WARPS; i++) {
         const int32_t c = warp + i * WARPS;
         v[i] = T();
         if (at.channel + c < t.s.channels && at.pixel + lane < t.s.pixels)
-            v[i] = from[static_cast<int64_t>(c) * t.s.pixels + lane];
+            v[i] = from[static_cast<int64_t>(c) * t.s.plane];
     }
 #pragma unroll
     for (int32_t i = 0; i < CHANNELS / WARPS; i++) kept[warp + i * WARPS][lane] = v[i];
@@ -88,8 +95,8 @@ __global__ void __launch_bounds__(THREADS) rows_to_planes(const tensor_of<uint16
     __shared__ uint16_t kept[CHANNELS][ROW];
     const place_of_block at = place_at(t.s, static_cast<int32_t>(blockIdx.x));
     const int32_t warp = static_cast<int32_t>(threadIdx.x) / 32, lane = static_cast<int32_t>(threadIdx.x) % 32;
-    const uint16_t *from = t.from + at.image + static_cast<int64_t>(at.pixel) * t.s.channels + at.channel;
-    uint16_t *to = t.to + at.image + static_cast<int64_t>(at.channel) * t.s.pixels + at.pixel;
+    const uint16_t *from = t.from + at.image * t.s.pixels + static_cast<int64_t>(at.pixel) * t.s.channels + at.channel;
+    uint16_t *to = t.to + (at.image + at.channel) * t.s.pixels + at.pixel;
     uint32_t v[PIXELS / WARPS];
 #pragma unroll
     for (int32_t i = 0; i < PIXELS / WARPS; i++) {

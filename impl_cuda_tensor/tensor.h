@@ -212,8 +212,11 @@ typedef struct cutensor_direct {
 /* ---- repack.cu: tensors that are copied from NCHW to NHWC first, or back. */
 typedef struct cutensor_planes {
     int32_t channels, pixels, channel_tiles, pixel_tiles; /* pixels: of an image */
-    int32_t blocks;                                       /* 0: it is read as it lies */
-    size_t at;                                            /* of the workspace */
+    int32_t plane, down,
+        right;            /* numbers from channel to channel; right 0: all of them are copied, else every so many-th */
+    cuda_divisor by_wide; /* ... of a line, and of `down` lines one */
+    int32_t blocks;       /* 0: it is read as it lies */
+    size_t at;            /* of the workspace */
 } cutensor_planes;
 
 /* out: results of 16 bits, which are computed in NHWC and copied back. */
@@ -258,6 +261,7 @@ typedef struct cutensor_plan {
     size_t clears;   /* bytes of dx, where no tap reaches some of its pixels */
     bool as_it_lies; /* nothing is repacked */
     cutensor_repack repack;
+    bool is_thin; /* of x only the pixels that the stride of a 1x1 kernel leaves are copied */
     cutensor_fold fold;
     size_t weights_at, partials_at, flags_at, bytes; /* workspace */
     int32_t blocks, threads, shared_bytes;
@@ -291,6 +295,10 @@ int32_t cutensor_phases_of(const int64_t *knobs, const cnn_conv_desc *, const cu
                            cutensor_phase phase[CUTENSOR_PHASES_MOST], bool *unreached);
 /* plan_repack.c: whether what is gathered, and in BWD_W dy, is copied to NHWC first; takes its places if so. */
 bool cutensor_plan_repack(const cnn_request *, const cnn_conv_desc *, cutensor_plan *);
+/* Whether of x no more is copied than a 1x1 kernel with a stride reads; takes its place if so. And the convolution that
+ * it then is, without a stride. */
+bool cutensor_plan_thin(const cnn_request *, const cnn_conv_desc *, cutensor_plan *);
+cnn_conv_desc cutensor_thinned(const cnn_conv_desc *);
 /* Of FWD and BWD_D in 16 bits: whether results are computed in NHWC as well. */
 bool cutensor_plan_repack_all(const cnn_request *, const cnn_conv_desc *, cutensor_plan *);
 /* plan_fold.c: whether a row of the kernel becomes channels (FWD, BWD_W); takes its places if so. And the convolution

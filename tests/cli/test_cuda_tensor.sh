@@ -167,6 +167,11 @@ clusters 5 2 --problem mb1ic200ih7oc40kh1 --dtype f16 --check exact,bound --set 
 "$benchcnn" verify --impl cuda_naive:v4 --op deconv --dir BWD_W --layout nhwc --problem mb2ic1ih31oc40kh2 --seed 1 --quiet >"$tmp/log" 2>&1 &&
     grep -q '^1 cases: 0 FAILED 1 PASSED' "$tmp/log" || fail "a bias in parts: $(cat "$tmp/log")"
 
+# NCHW of a 1x1 kernel with strides: what it reads of x is copied; strides that leave a rest, channels that no copy takes.
+thin=(--problem mb2ic40ih8oc24kh1sh2 --problem mb3ic36ih11iw9oc68kh1kw1sh2sw3 --problem mb2ic34ih7oc24kh1sh3)
+verified 9 --op conv "${thin[@]}" --set cuda_tensor.repack=1 "${tiles[@]}" "${check[@]}"
+verified 3 --op conv --dir FWD "${thin[@]}" --set cuda_tensor.repack=1 "${tiles[@]}" --epilogue add+relu --math tf32 --check exact,bound
+
 # NCHW as it lies and copied to NHWC first: channels and planes that fill a block's tile and do not; groups; strides; and where one
 # number of channels or the limit of the workspace forbids it.
 for k in 0 1; do
