@@ -212,9 +212,9 @@ typedef struct cutensor_direct {
 /* ---- repack.cu: tensors that are copied from NCHW to NHWC first, or back. */
 typedef struct cutensor_planes {
     int32_t channels, pixels, channel_tiles, pixel_tiles; /* pixels: of an image */
-    int32_t plane, down,
-        right;            /* numbers from channel to channel; right 0: all of them are copied, else every so many-th */
-    cuda_divisor by_wide; /* ... of a line, and of `down` lines one */
+    int32_t plane;                                        /* numbers from channel to channel */
+    int32_t down, right;  /* right 0: all pixels are copied, else every so many-th of a line, and of lines */
+    cuda_divisor by_wide; /* pixels of a line that are copied */
     int32_t blocks;       /* 0: it is read as it lies */
     size_t at;            /* of the workspace */
 } cutensor_planes;
