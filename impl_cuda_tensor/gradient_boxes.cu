@@ -3,7 +3,7 @@
  * of one tap that stands where its output pixel does, and in NHWC of any others that a patch would not serve.
  *
  * Idea: gradient.cu copies 4 bytes a thread where pixels lie side by side (NCHW), and both factors pass through it one
- * tap at a time. Here one thread names boxes of 32 pixels, which the hardware copies, as in forward_boxes.cu. wgmma
+ * tap at a time. Here a few threads name boxes of 32 pixels, which the hardware copies, as in forward_boxes.cu. wgmma
  * takes TF32 along its rows only, and both factors' sums go over pixels. So the factor with more channels (A) passes
  * through registers, and four warps lay out the other one (B), in its two parts, which both warpgroups then share.
  *
@@ -41,12 +41,13 @@ __device__ inline void load_channels(uint32_t (&a)[U][16], uint32_t boxes, const
         }
     } else {
         const int32_t first = channel_of<SOURCE, U>(l, 0, 0);
-        const uint32_t box = boxes + static_cast<uint32_t>((first >> 5) * 4096 + (first & 3) * 4);
+        const uint32_t turn = static_cast<uint32_t>((first >> 2 & 7) ^ (2 * l.t)) << 4;
+        const uint32_t row = boxes + static_cast<uint32_t>((first >> 5) * 4096 + (first & 3) * 4 + l.t * 256);
 #pragma unroll
         for (int32_t i = 0; i < 8; i++) {
-            const int32_t pixel = 8 * (i >> 1) + 2 * l.t + (i & 1), place = (first >> 2 & 7) ^ (pixel & 7);
+            const uint32_t next = static_cast<uint32_t>(i & 1);
             uint32_t v[2 * U];
-            load_words(v, box + static_cast<uint32_t>(pixel * 128 + place * 16));
+            load_words(v, row + static_cast<uint32_t>((i >> 1) * 1024) + next * 128 + (turn ^ next << 4));
 #pragma unroll
             for (int32_t k = 0; k < 2 * U; k++) a[k >> 1][4 * (i >> 1) + 2 * (i & 1) + (k & 1)] = v[k];
         }
@@ -259,7 +260,7 @@ __global__ void __launch_bounds__(PRODUCT_THREADS, 1)
     gradient_of_boxes(const cutensor_product g, const __grid_constant__ tensor_map map_a,
                       const __grid_constant__ tensor_map map_b, float *partials, float *bias)
 {
-    const product_block b = open_product<PARTS, U * 128, WIDE>(g);
+    const product_block b = open_product<SOURCE, PARTS, U * 128, WIDE>(g);
     const int32_t thread = static_cast<int32_t>(threadIdx.x);
     if (thread < PRODUCT_MULTIPLIERS) {
         REGISTERS_MORE(208);
@@ -269,7 +270,9 @@ __global__ void __launch_bounds__(PRODUCT_THREADS, 1)
         make_tiles<SOURCE, PARTS, U * 128, WIDE>(g, b, thread - PRODUCT_MULTIPLIERS, bias);
     } else {
         REGISTERS_LESS(32);
-        if (thread == PRODUCT_LOADER) load_pixels<SOURCE, U * 128, WIDE>(g, b, map_a, map_b);
+        const int32_t warp = (thread - PRODUCT_LOADER) / 32;
+        if ((thread & 31) == 0 && warp < step_boxes<SOURCE, U * 128, WIDE>::WARPS)
+            load_pixels<SOURCE, U * 128, WIDE>(g, b, warp, map_a, map_b);
     }
     next_may_start();
 }

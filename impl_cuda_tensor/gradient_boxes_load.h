@@ -13,11 +13,20 @@ struct product_block {
     uint32_t steps, tiles;            /* boxes as they come; B's tiles */
     uint32_t full, free;              /* of a step's boxes */
     uint32_t tile_full, tile_free;    /* of a tile of B */
-    uint32_t sums, boxes;             /* of splitters; of taps */
+    uint32_t sums;                    /* of splitters */
     int32_t m, n, split, first, last; /* its tile's first channels of A and of B; its steps */
 };
 
-template <int PARTS, int HIGH, int WIDE> __device__ inline product_block open_product(const cutensor_product &g)
+/* A step's boxes: of ROWS 32 pixels of 32 channels each, a pixel a row; of PLANES a factor's all, a channel a row.
+ * Warps that load A's take turns, and so do those that load B's. */
+template <int SOURCE, int HIGH, int WIDE> struct step_boxes {
+    static constexpr bool PLANES = SOURCE == CUTENSOR_PLANES;
+    static constexpr int32_t A = PLANES ? 1 : HIGH / 32, B = PLANES ? 1 : WIDE / 32;
+    static constexpr int32_t A_WARPS = PLANES ? 1 : A > 4 ? 3 : 2, WARPS = PLANES ? 2 : PRODUCT_LOADERS;
+};
+
+template <int SOURCE, int PARTS, int HIGH, int WIDE>
+__device__ inline product_block open_product(const cutensor_product &g)
 {
     product_block b;
     const int32_t unit = static_cast<int32_t>(blockIdx.x);
@@ -34,10 +43,9 @@ template <int PARTS, int HIGH, int WIDE> __device__ inline product_block open_pr
     b.tile_full = b.free + PRODUCT_STEPS * 8;
     b.tile_free = b.tile_full + PRODUCT_TILES * 8;
     b.sums = b.tile_free + PRODUCT_TILES * 8;
-    b.boxes = b.sums + PRODUCT_SPLITTERS * 4;
     if (threadIdx.x == 0) {
         for (uint32_t i = 0; i < static_cast<uint32_t>(g.depth); i++) {
-            barrier_init(b.full + 8 * i, 1);
+            barrier_init(b.full + 8 * i, step_boxes<SOURCE, HIGH, WIDE>::WARPS);
             barrier_init(b.free + 8 * i, (PRODUCT_MULTIPLIERS + PRODUCT_SPLITTERS) / 32);
         }
         for (uint32_t i = 0; i < PRODUCT_TILES; i++) {
@@ -50,78 +58,112 @@ template <int PARTS, int HIGH, int WIDE> __device__ inline product_block open_pr
     return b;
 }
 
-/* ---- One thread that loads */
+/* ---- Warps that load, a thread of each: one alone takes 300 clocks a box, measured on an H200, more than a tile's
+ * products. */
 
-/* 32 pixels of N channels from this one on. ROWS: boxes of 32 channels, a pixel a row. PLANES: a box, a channel a row.
- * Maps count numbers of 16 bits, two to one of f32. */
-template <int SOURCE, int N>
-__device__ inline void copy_pixels(const tensor_map &map, uint32_t to, int32_t n, int32_t pixel, int32_t channel,
-                                   uint32_t full)
+/* A box of x: its first channel, and how far down and right its tap is. */
+struct tap_box {
+    int32_t channel, down, right;
+};
+__device__ inline tap_box tap_box_of(const cutensor_product &g, int32_t box)
 {
-    if constexpr (SOURCE == CUTENSOR_PLANES)
-        copy_line(to, map, 0, n, channel, 2 * pixel, full);
-    else {
-#pragma unroll
-        for (int32_t i = 0; i < N / 32; i++)
-            copy_line(to + i * 32 * CUTENSOR_ROW_BYTES, map, 0, 0, pixel, 2 * (channel + 32 * i), full);
-    }
+    const int32_t of_x = min(box, g.taps * g.by_boxes.d - 1), tap = divided(of_x, g.by_boxes);
+    const int32_t i = divided(tap, g.window.by_kw), j = tap - i * g.window.kw;
+    return {(of_x - tap * g.by_boxes.d) * CUTENSOR_BOX_PIXELS, i * g.window.step_h, j * g.window.step_w};
 }
 
-/* ---- x by taps: a box is 32 channels of a tap */
-
-/* The tile's boxes, COUNT of them: their first channel, and how far down and right their tap is. */
-template <int COUNT> __device__ inline void make_boxes(const cutensor_product &g, const product_block &b)
+/* A step's first pixel, of an image, or of all. */
+struct step_pixel {
+    int32_t n, pixel;
+};
+__device__ inline step_pixel pixel_of_step(const cutensor_product &g, int32_t step)
 {
+    const int32_t n = divided(step, g.by_image_steps);
+    return {n, (step - n * g.by_image_steps.d) * CUTENSOR_BOX_PIXELS};
+}
+
+/* What a warp loads of a factor: every WARPS-th of its BOXES, from box `turn` on. `first`: the factor's first channel;
+ * `at`: where it stands in a step. Maps count numbers of 16 bits, two to one of f32. */
+struct loader {
+    int32_t turn, first;
+    uint32_t at, step_bytes;
+};
+template <int BOXES, int WARPS> __device__ inline uint32_t bytes_of(const loader &l, int32_t box_bytes)
+{
+    return static_cast<uint32_t>((BOXES - l.turn + WARPS - 1) / WARPS * box_bytes);
+}
+template <int BOXES, int WARPS>
+__device__ inline void load_taps(const cutensor_product &g, const product_block &b, const tensor_map &map,
+                                 const loader &l)
+{
+    constexpr int32_t BOX = 32 * CUTENSOR_ROW_BYTES, TURNS = (BOXES + WARPS - 1) / WARPS;
     const cutensor_window &w = g.window;
-    const int32_t first = (g.a_is_x ? b.m : b.n) / CUTENSOR_BOX_PIXELS, last = g.taps * g.by_boxes.d - 1;
-    for (int32_t k = 0; k < COUNT; k++) {
-        const int32_t box = min(first + k, last), tap = divided(box, g.by_boxes), i = divided(tap, w.by_kw);
-        const int32_t down = i * w.step_h, right = (tap - i * w.kw) * w.step_w;
-        const uint32_t to = b.boxes + static_cast<uint32_t>(8 * k);
-        store1(to, static_cast<uint32_t>(2 * CUTENSOR_BOX_PIXELS * (box - tap * g.by_boxes.d)));
-        store1(to + 4, static_cast<uint32_t>(down << 16 | right));
+    tap_box mine[TURNS];
+#pragma unroll
+    for (int32_t k = 0; k < TURNS; k++) mine[k] = tap_box_of(g, l.first / CUTENSOR_BOX_PIXELS + l.turn + k * WARPS);
+    const uint32_t bytes = bytes_of<BOXES, WARPS>(l, BOX);
+    ring_place ring = {0, 1};
+#pragma unroll 1 /* for 32 registers */
+    for (int32_t step = b.first; step < b.last; step++) {
+        const uint32_t full = b.full + 8 * ring.at;
+        const uint32_t to = b.steps + static_cast<uint32_t>(ring.at) * l.step_bytes + l.at + l.turn * BOX;
+        const pixel_place at = pixel_at(w, step * CUTENSOR_BOX_PIXELS);
+        const int32_t row = at.p * w.mul_h - w.pad_h, column = at.q * w.mul_w - w.pad_w;
+        barrier_wait(b.free + 8 * ring.at, ring.parity);
+        barrier_expect(full, bytes);
+#pragma unroll
+        for (int32_t k = 0; k < TURNS; k++)
+            if (l.turn + k * WARPS < BOXES)
+                copy_tap(to + k * WARPS * BOX, map, at.n, row, column, 2 * mine[k].channel, mine[k].down, mine[k].right,
+                         full);
+        ring.next(g.depth);
     }
 }
-/* Of these the pixels that their taps read for 32 pixels of dy. */
-template <int COUNT>
-__device__ inline void copy_boxes_of_taps(const cutensor_product &g, const product_block &b, const tensor_map &map,
-                                          uint32_t to, int32_t pixel, uint32_t full)
+template <int SOURCE, int BOXES, int WARPS, int CHANNELS>
+__device__ inline void load_channels_of(const cutensor_product &g, const product_block &b, const tensor_map &map,
+                                        const loader &l)
 {
-    const cutensor_window &w = g.window;
-    const pixel_place at = pixel_at(w, pixel);
-    const int32_t row = at.p * w.mul_h - w.pad_h, column = at.q * w.mul_w - w.pad_w;
+    constexpr int32_t BOX = CHANNELS / BOXES * CUTENSOR_ROW_BYTES, TURNS = (BOXES + WARPS - 1) / WARPS;
+    const uint32_t bytes = bytes_of<BOXES, WARPS>(l, BOX);
+    ring_place ring = {0, 1};
+#pragma unroll 1 /* for 32 registers */
+    for (int32_t step = b.first; step < b.last; step++) {
+        const uint32_t full = b.full + 8 * ring.at;
+        const uint32_t to = b.steps + static_cast<uint32_t>(ring.at) * l.step_bytes + l.at + l.turn * BOX;
+        const step_pixel at = pixel_of_step(g, step);
+        barrier_wait(b.free + 8 * ring.at, ring.parity);
+        barrier_expect(full, bytes);
+        if constexpr (SOURCE == CUTENSOR_PLANES)
+            copy_line(to, map, 0, at.n, l.first, 2 * at.pixel, full);
+        else
 #pragma unroll
-    for (int32_t k = 0; k < COUNT; k++) {
-        uint32_t channel, away;
-        load2(channel, away, b.boxes + static_cast<uint32_t>(8 * k));
-        copy_tap(to + k * 32 * CUTENSOR_ROW_BYTES, map, at.n, row, column, static_cast<int32_t>(channel),
-                 static_cast<int32_t>(away >> 16), static_cast<int32_t>(away & 0xffff), full);
+            for (int32_t k = 0; k < TURNS; k++)
+                if (l.turn + k * WARPS < BOXES)
+                    copy_line(to + k * WARPS * BOX, map, 0, 0, at.pixel, 2 * (l.first + 32 * (l.turn + k * WARPS)),
+                              full);
+        ring.next(g.depth);
     }
 }
 
 template <int SOURCE, int HIGH, int WIDE>
-__device__ inline void load_pixels(const cutensor_product &g, const product_block &b, const tensor_map &map_a,
-                                   const tensor_map &map_b)
+__device__ inline void load_pixels(const cutensor_product &g, const product_block &b, int32_t warp,
+                                   const tensor_map &map_a, const tensor_map &map_b)
 {
-    constexpr int32_t STEP = (HIGH + WIDE) * CUTENSOR_ROW_BYTES;
+    using boxes = step_boxes<SOURCE, HIGH, WIDE>;
+    constexpr uint32_t STEP = (HIGH + WIDE) * CUTENSOR_ROW_BYTES, OF_A = HIGH * CUTENSOR_ROW_BYTES;
     const bool by_taps = SOURCE == CUTENSOR_ROWS && g.source == CUTENSOR_TAPS;
-    ring_place ring = {0, 1};
-    if (by_taps) g.a_is_x ? make_boxes<HIGH / 32>(g, b) : make_boxes<WIDE / 32>(g, b);
-    for (int32_t step = b.first; step < b.last; step++) {
-        const uint32_t full = b.full + 8 * ring.at, to = b.steps + static_cast<uint32_t>(ring.at * STEP);
-        const int32_t n = divided(step, g.by_image_steps);
-        const int32_t pixel = (step - n * g.by_image_steps.d) * CUTENSOR_BOX_PIXELS;
-        barrier_wait(b.free + 8 * ring.at, ring.parity);
-        barrier_expect(full, STEP);
+    if (warp < boxes::A_WARPS) {
+        const loader l = {warp, b.m, 0, STEP};
         if (by_taps && g.a_is_x)
-            copy_boxes_of_taps<HIGH / 32>(g, b, map_a, to, pixel, full);
+            load_taps<boxes::A, boxes::A_WARPS>(g, b, map_a, l);
         else
-            copy_pixels<SOURCE, HIGH>(map_a, to, n, pixel, b.m, full);
+            load_channels_of<SOURCE, boxes::A, boxes::A_WARPS, HIGH>(g, b, map_a, l);
+    } else {
+        const loader l = {warp - boxes::A_WARPS, b.n, OF_A, STEP};
         if (by_taps && !g.a_is_x)
-            copy_boxes_of_taps<WIDE / 32>(g, b, map_b, to + HIGH * CUTENSOR_ROW_BYTES, pixel, full);
+            load_taps<boxes::B, boxes::WARPS - boxes::A_WARPS>(g, b, map_b, l);
         else
-            copy_pixels<SOURCE, WIDE>(map_b, to + HIGH * CUTENSOR_ROW_BYTES, n, pixel, b.n, full);
-        ring.next(g.depth);
+            load_channels_of<SOURCE, boxes::B, boxes::WARPS - boxes::A_WARPS, WIDE>(g, b, map_b, l);
     }
 }
 

@@ -42,14 +42,14 @@ bool cutensor_taps_follow(const cutensor_window *w)
  * Where a patch serves all of nine taps, 64 to 512 channels, mb32: f32 70 63 63 77 and 67 66 66 86, TF32 38 28 31 48
  * and 40 34 47 50; mb1, where few tiles are shared, of which nine times as many pieces can be dealt out: f32 18 17 20
  * 27 and 12 14 19 30, TF32 13 15 18 25 and 12 14 17 28. BWD_D of 1x1 with stride 2, TF32, mb32: 80 62 73 and 57 48 65.
- */
+ * Rows of few channels that fold.cu made one tap, ResNet-50's first layer, mb32: f32 239 and 133, TF32 221 and 102. */
 enum { SHARED_CHUNKS = 8 };
 bool cutensor_boxes_of_taps(const int64_t *knobs, const cutensor_forward *f, bool patched, bool shared)
 {
     const int64_t wish = knobs[CUTENSOR_KNOB_MATRIX];
-    const bool gains = !patched || f->taps == 1 || (shared && f->chunks <= SHARED_CHUNKS);
     const bool rows = f->in.together == 4, folded = f->in.pixel < f->in.channels / 4; /* f32 in NHWC */
-    if (wish == 0 || (wish == 2 && (!gains || folded)) || f->source != CUTENSOR_PATCHES) return false;
+    const bool gains = !patched || folded || f->taps == 1 || (shared && f->chunks <= SHARED_CHUNKS);
+    if (wish == 0 || (wish == 2 && !gains) || f->source != CUTENSOR_PATCHES) return false;
     return f->groups == 1 && rows && cutensor_taps_follow(&f->window);
 }
 

@@ -56,11 +56,13 @@ static void put_tile(const tile_row *t, int64_t room, cutensor_product *g)
     g->shared_bytes = fixed + g->depth * step;
 }
 
-enum { PRODUCTS_A_CLOCK = 820, BYTES_A_CLOCK = 26, BYTES_ALONE = 64, BLOCK_CLOCKS = 2500, CHANNEL_CLOCKS = 8 };
+enum { PRODUCTS_A_CLOCK = 820, BYTES_A_CLOCK = 31, BYTES_ALONE = 64, CHANNEL_CLOCKS = 9 };
+enum { STEP_CLOCKS = 300, BLOCK_CLOCKS = 2500 }; /* of f32, a step for each 128 channels of A */
 
-/* Clocks of the busiest multiprocessor (estimated): a step takes its products, or its bytes, at the rate of
- * cutensor_boxes_cost(), or as long as B is laid out; a block begins and ends; its sums are written, and read once
- * more. Measured is what two warps took to lay out 128 channels in TF32, 1600 clocks on an H200; now they are four. */
+/* Clocks of the busiest multiprocessor: a step takes its products, or its bytes, or as long as B is laid out, and then
+ * 300 to be passed on; a block begins and ends; its sums are written, and read once more. Measured on an H200: boxes
+ * come at 31 bytes a clock to each of all multiprocessors; B's 64 channels are laid out in 570 clocks, TF32; a step of
+ * f32, of 128 by 64 channels, takes 1290 clocks, 330 more than its products. The rest is estimated. */
 static double product_cost(const cutensor_product *g, int64_t sms)
 {
     const int64_t blocks = (int64_t)g->tiles * g->splits;
@@ -68,7 +70,7 @@ static double product_cost(const cutensor_product *g, int64_t sms)
     const double products = (double)g->high * g->wide * 32 * (g->parts == 2 ? 3 : 1) / PRODUCTS_A_CLOCK;
     const double load = product_step_bytes(g->high, g->wide) / (rate < BYTES_ALONE ? rate : BYTES_ALONE);
     const double lays_out = (double)g->wide * CHANNEL_CLOCKS * (g->parts == 2 ? 1.5 : 1);
-    const double step = fmax(fmax(products, load), lays_out);
+    const double step = fmax(fmax(products, load), lays_out) + STEP_CLOCKS * (g->parts == 2 ? g->high / 128.0 : 1);
     const double steps = (double)ceil_div(g->steps, g->splits), sums = (double)blocks * g->high * g->wide * 4;
     return (double)ceil_div(blocks, sms) * (steps * step + BLOCK_CLOCKS) +
            (g->splits > 1 || g->taps > 1 ? 2 : 1) * sums / all;
@@ -88,28 +90,25 @@ static void choose_splits(int64_t sms, cutensor_product *g)
     *g = best;
 }
 
-/* By the problem, where a stride would have each tap gather its pixels. Measured on an H200, NHWC, in microseconds,
- * gathered and as boxes: 1x1 with stride 2, ResNet-50's three, mb32, TF32 129 137 167 and 44 46 50, f32 186 187 230 and
- * 75 78 64; 3x3 of 128, 256 and 512 channels, mb32, TF32 135 122 117 and 51 47 57, f32 193 147 141 and 82 82 113; of 64
- * to 128 TF32 72 and 56, f32 93 and 46; of 32 to 64 TF32 44 and 55, f32 50 and 46; one image, TF32, 19 24 23 and 10 10
- * 15. */
-static bool gains(const cnn_conv_desc *d) { return d->sh * d->sw > 1 && smaller(d->ic, d->oc) >= CHANNELS_ENOUGH; }
-
-static bool takes_taps(const cnn_request *r, const cnn_conv_desc *d, bool folded)
+/* By the problem, wherever it can. Measured on an H200, NHWC, in microseconds, by patches or gathered, and as boxes:
+ * 3x3 of 64, 128, 256 and 512 channels, ResNet-50's, mb32, f32 94 92 88 91 and 87 68 75 96, TF32 63 60 60 65 and 54 43
+ * 39 52; mb8, f32 38 35 40 41 and 30 25 27 40, TF32 27 26 31 32 and 23 20 19 25; one image, f32 19 19 24 24 and 11 10
+ * 11 19, TF32 17 17 23 22 and 10 9 9 15; with stride 2, 128 to 512, mb32, f32 193 147 141 and 69 77 99, TF32 135 122
+ * 117 and 43 39 54. Of 16 to 16, 32 to 32 and 64 to 64 channels at 32x32, 16x16 and 8x8, mb125, f32 106 38 21 and 67 26
+ * 15, TF32 70 28 18 and 56 21 13. ResNet-50's first layer, its rows folded, mb32, TF32 466 and 123. */
+static bool takes_taps(const cnn_request *r, const cnn_conv_desc *d)
 {
-    const int64_t wish = r->knobs[CUTENSOR_KNOB_MATRIX];
-    if (wish == 0 || (wish == 2 && (folded || !gains(d)))) return false;
     const bool rows = d->t.layout == CNN_NHWC && d->g == 1 && (d->ic | d->oc) % 4 == 0;
     const cutensor_window w = cutensor_window_of(d, false);
-    return rows && d->kh * d->kw <= TAPS_MOST && !cnn_is_half(cnn_part_dtype(d->t.dtype, CNN_PART_FACTOR)) &&
-           cutensor_taps_follow(&w);
+    return r->knobs[CUTENSOR_KNOB_MATRIX] != 0 && rows && d->kh * d->kw <= TAPS_MOST &&
+           !cnn_is_half(cnn_part_dtype(d->t.dtype, CNN_PART_FACTOR)) && cutensor_taps_follow(&w);
 }
 
 static int32_t source_of(const cnn_request *r, const cnn_conv_desc *d, bool folded)
 {
     if (r->dir != CNN_BWD_W) return CUTENSOR_PATCHES;
     const int32_t source = folded ? CUTENSOR_PATCHES : cutensor_boxes_of(r->knobs, d, r->dir);
-    return source == CUTENSOR_PATCHES && takes_taps(r, d, folded) ? CUTENSOR_TAPS : source;
+    return source == CUTENSOR_PATCHES && takes_taps(r, d) ? CUTENSOR_TAPS : source;
 }
 
 bool cutensor_plan_product(const cuda_context *c, const cnn_request *r, const cnn_conv_desc *d, bool folded,

@@ -151,7 +151,13 @@ for knobs in patch=0,split=0 patch=1,split=1,tile=2 patch=0,split=1,tile=3; do
     verified 2 --op conv --dir FWD,BWD_D --problem mb2ic33ih5oc66kh3ph1 --check exact,bound,determinism "${set[@]}"
 done
 verified 1 --op conv --dir BWD_W --problem mb2ic200ih6oc70kh1 --check exact,bound,determinism --layout nhwc "${tiles[@]}"  # four slots of one tap
-verified 1 --op conv --dir BWD_W --problem mb4ic20ih5oc20kh3ph1 --check exact,bound,determinism --set cuda_tensor.patch=0
+verified 1 --op conv --dir BWD_W --problem mb4ic20ih5oc20kh3ph1 --check exact,bound,determinism --set cuda_tensor.patch=0 --set cuda_tensor.matrix=0
+# f32 of channels in fours, by patches and gathered, as they lie and copied.
+for math in '' '--math tf32'; do
+    verified 2 --op conv --dir BWD_W --layout all --problem mb3ic36ih7oc68kh3ph1 $math --set cuda_tensor.matrix=0 "${check[@]}"
+done
+verified 4 --op conv --dir BWD_W --layout all --problem mb3ic36ih7oc68kh3ph1 --problem mb3ic8ih14oc8kh3ph1 --set cuda_tensor.matrix=0 \
+    --set cuda_tensor.patch=0 --check exact,bound,determinism
 
 # Clusters: blocks that share a tile add up their sums; a share each of a tile's pixels; several clusters of a tile, and two tiles.
 clusters() { # MULTIPROCESSORS CLUSTER OPTIONS...
@@ -168,9 +174,11 @@ clusters 5 2 --problem mb1ic200ih7oc40kh1 --dtype f16 --check exact,bound --set 
     grep -q '^1 cases: 0 FAILED 1 PASSED' "$tmp/log" || fail "a bias in parts: $(cat "$tmp/log")"
 
 # NCHW of a 1x1 kernel with strides: what it reads of x is copied; strides that leave a rest, channels that no copy takes.
-thin=(--problem mb2ic40ih8oc24kh1sh2 --problem mb3ic36ih11iw9oc68kh1kw1sh2sw3 --problem mb2ic34ih7oc24kh1sh3)
-verified 9 --op conv "${thin[@]}" --set cuda_tensor.repack=1 "${tiles[@]}" "${check[@]}"
-verified 3 --op conv --dir FWD "${thin[@]}" --set cuda_tensor.repack=1 "${tiles[@]}" --epilogue add+relu --math tf32 --check exact,bound
+thin=(--problem mb2ic40ih16oc24kh1sh2 --problem mb2ic40ih8oc24kh1sh2 --problem mb3ic36ih11iw9oc68kh1kw1sh2sw3 --problem mb2ic34ih7oc24kh1sh3)
+verified 12 --op conv "${thin[@]}" "${tiles[@]}" "${check[@]}"
+verified 4 --op conv --dir BWD_W "${thin[@]}" --set cuda_tensor.matrix=1 "${tiles[@]}" --check exact,bound,memory
+verified 4 --op conv --dir BWD_W "${thin[@]}" --set cuda_tensor.repack=1 "${tiles[@]}" --check exact,bound
+verified 4 --op conv --dir FWD "${thin[@]}" "${tiles[@]}" --epilogue add+relu --math tf32 --check exact,bound
 
 # NCHW as it lies and copied to NHWC first: channels and planes that fill a block's tile and do not; groups; strides; and where one
 # number of channels or the limit of the workspace forbids it.
@@ -182,7 +190,7 @@ for k in 0 1; do
     verified 1 --op deconv --dir BWD_W --problem mb2ic20ih5oc36kh3ph1 "${repack[@]}"
 done
 verified 6 --op conv --problem mb3ic72ih7oc40kh1 --problem mb2ic16ih6oc8kh3sh2ph1 --check exact,bound,memory
-limited=(--op conv --dir BWD_W --problem mb8ic64ih14oc64kh3ph1 --check bound --set cuda_tensor.workspace_limit=1)
+limited=(--op conv --dir BWD_W --problem mb12ic64ih14oc64kh3ph1 --check bound --set cuda_tensor.workspace_limit=1)
 EMULATED_CUDA_FAULT=multiprocessors=1 verified 1 "${limited[@]}"
 EMULATED_CUDA_FAULT=multiprocessors=1 "$benchcnn" verify --impl cuda_tensor "${limited[@]}" --set cuda_tensor.repack=1 >"$tmp/log" 2>&1
 grep -q 'UNSUPPORTED.*bytes of workspace are needed, and the knob workspace_limit allows 1048576' "$tmp/log" || fail "$(cat "$tmp/log")"
