@@ -133,14 +133,15 @@ __device__ inline void load_channels_of(const cutensor_product &g, const product
         const step_pixel at = pixel_of_step(g, step);
         barrier_wait(b.free + 8 * ring.at, ring.parity);
         barrier_expect(full, bytes);
-        if constexpr (SOURCE == CUTENSOR_PLANES)
+        if constexpr (SOURCE == CUTENSOR_PLANES) {
             copy_line(to, map, 0, at.n, l.first, 2 * at.pixel, full);
-        else
+        } else {
 #pragma unroll
-            for (int32_t k = 0; k < TURNS; k++)
-                if (l.turn + k * WARPS < BOXES)
-                    copy_line(to + k * WARPS * BOX, map, 0, 0, at.pixel, 2 * (l.first + 32 * (l.turn + k * WARPS)),
-                              full);
+            for (int32_t k = 0; k < TURNS; k++) {
+                const int32_t box = l.turn + k * WARPS;
+                if (box < BOXES) copy_line(to + k * WARPS * BOX, map, 0, 0, at.pixel, 2 * (l.first + 32 * box), full);
+            }
+        }
         ring.next(g.depth);
     }
 }

@@ -111,6 +111,22 @@ static int32_t source_of(const cnn_request *r, const cnn_conv_desc *d, bool fold
     return source == CUTENSOR_PATCHES && takes_taps(r, d) ? CUTENSOR_TAPS : source;
 }
 
+/* By the problem, f32 of which a patch serves all taps is left to that where blocks run in rounds, long ones, of which
+ * the last is not full. Measured on an H200, NHWC, 512 channels at 7x7, by patches and as boxes: mb32 90 and 94 us,
+ * mb16 58 and 60; mb8 41 and 40. */
+enum { LONG_STEPS = 24 };
+static bool waits(const cutensor_product *g, int64_t sms)
+{
+    const int64_t rounds = ceil_div((int64_t)g->tiles * g->splits, sms);
+    const double busiest = (double)rounds * (double)ceil_div(g->steps, g->splits);
+    return rounds > 1 && g->steps >= LONG_STEPS && busiest * (double)sms > 1.2 * (double)g->tiles * g->steps;
+}
+static bool is_for_patches(const cnn_request *r, const cnn_conv_desc *d, const cutensor_product *g, int64_t sms)
+{
+    const bool asked = r->knobs[CUTENSOR_KNOB_MATRIX] == 1, strided = d->sh * d->sw > 1;
+    return !asked && g->source == CUTENSOR_TAPS && g->parts == 2 && !strided && waits(g, sms);
+}
+
 bool cutensor_plan_product(const cuda_context *c, const cnn_request *r, const cnn_conv_desc *d, bool folded,
                            cutensor_product *g)
 {
@@ -125,5 +141,5 @@ bool cutensor_plan_product(const cuda_context *c, const cnn_request *r, const cn
         choose_splits(sms, &one);
         if (one.depth >= 2 && (g->depth == 0 || product_cost(&one, sms) < product_cost(g, sms))) *g = one;
     }
-    return g->depth > 0;
+    return g->depth > 0 && !is_for_patches(r, d, g, sms);
 }
