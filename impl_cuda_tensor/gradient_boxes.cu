@@ -1,6 +1,6 @@
 /* gradient_boxes.cu: BWD_W of f32 kernels as a product of matrices
  * dw[oc][ic, tap] = sum over pixels of dy[pixel][oc] * x[pixel of the tap][ic]:
- * of one tap that stands where its output pixel does, and in NHWC of any others that a patch would not serve.
+ * of one tap that stands where its output pixel does, and in NHWC of all others whose channels are in fours.
  *
  * Idea: gradient.cu copies 4 bytes a thread where pixels lie side by side (NCHW), and both factors pass through it one
  * tap at a time. Here a few threads name boxes of 32 pixels, which the hardware copies, as in forward_boxes.cu. wgmma

@@ -829,6 +829,18 @@ static bool is_quick_in_rows(const cuda_context *c, const cnn_request *r, const 
     return (small && cutensor_strip_window(r->knobs, &rows, &w)) || cutensor_plan_matrix(c, r, &rows, m);
 }
 
+/* What a product's blocks leave, tap by tap; false where there is no room for it, even without copies:
+ * gradient.cu may need less. */
+static bool put_product_sums(const cnn_request *r, const cnn_conv_desc *d, cutensor_plan *m)
+{
+    const size_t before = m->bytes, limit = cnn_workspace_limit(r->knobs[CUDA_KNOB_WORKSPACE_LIMIT]);
+    const size_t dw = (size_t)m->product.taps * (size_t)d->ic * (size_t)d->oc;
+    m->partials_at = cutensor_area(m, (size_t)m->product.splits * (dw + (size_t)m->product.bias_row) * sizeof(float));
+    if (!m->as_it_lies || m->bytes <= limit) return true;
+    m->bytes = before;
+    return false;
+}
+
 static cnn_status make(const cuda_context *c, const cnn_request *r, bool as_it_lies, cutensor_plan *m, cnn_error *err)
 {
     cnn_conv_desc d = cutensor_conv_of(r->problem);
@@ -857,17 +869,12 @@ static cnn_status make(const cuda_context *c, const cnn_request *r, bool as_it_l
         m->partials_at = cutensor_area(m, sums * sizeof(float));
         return CNN_OK;
     }
-    m->is_product = cutensor_plan_product(c, r, &d, m->fold.places > 0, &m->product);
-    if (m->is_product) {
-        const size_t taps = (size_t)m->product.taps;
-        const size_t sums = taps * (size_t)d.ic * (size_t)d.oc + (size_t)m->product.bias_row;
-        m->partials_at = cutensor_area(m, (size_t)m->product.splits * sums * sizeof(float));
-        return CNN_OK;
-    }
+    m->is_product = cutensor_plan_product(c, r, &d, m->fold.places > 0, &m->product) && put_product_sums(r, &d, m);
+    if (m->is_product) return CNN_OK;
     return r->dir == CNN_BWD_W ? plan_gradient(c, r, &d, m, err) : plan_forward(c, r, &d, m, err);
 }
 
-/* Copies are left out where there is no room for them. */
+/* Copies, and then a product's sums, are left out where there is no room for them. */
 cnn_status cutensor_plan_make(const cuda_context *c, const cnn_request *r, cutensor_plan *m, cnn_error *err)
 {
     const cnn_status status = make(c, r, false, m, err);

@@ -192,6 +192,9 @@ done
 verified 6 --op conv --problem mb3ic72ih7oc40kh1 --problem mb2ic16ih6oc8kh3sh2ph1 --check exact,bound,memory
 limited=(--op conv --dir BWD_W --problem mb12ic64ih14oc64kh3ph1 --check bound --set cuda_tensor.workspace_limit=1)
 EMULATED_CUDA_FAULT=multiprocessors=1 verified 1 "${limited[@]}"
+# So does the room for sums of boxes of taps: by patches a pair of blocks needs none.
+EMULATED_CUDA_FAULT=multiprocessors=8 verified 1 --op conv --dir BWD_W --layout nhwc --problem mb4ic128ih12oc128kh3ph1 --check bound \
+    --set cuda_tensor.workspace_limit=1
 EMULATED_CUDA_FAULT=multiprocessors=1 "$benchcnn" verify --impl cuda_tensor "${limited[@]}" --set cuda_tensor.repack=1 >"$tmp/log" 2>&1
 grep -q 'UNSUPPORTED.*bytes of workspace are needed, and the knob workspace_limit allows 1048576' "$tmp/log" || fail "$(cat "$tmp/log")"
 
