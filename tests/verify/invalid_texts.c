@@ -129,12 +129,12 @@ void fuzz_invalid_text(uint64_t seed, int64_t index, cnn_op *op, char text[CNN_P
 
 /* ---- Judging. */
 
-/* Where the dimensions start: behind the kind, of operations that have one. */
+/* Where the dimensions start: behind the words and their colon, if there are any. A colon in a name is none. */
 static const char *dimensions(cnn_op op, const char *text)
 {
-    const bool kind = op == CNN_OP_BATCHNORM ? strncmp(text, "inference:", 10) == 0
-                                             : op == CNN_OP_POOL || op == CNN_OP_ACT || op == CNN_OP_DROPOUT;
-    return kind ? strchr(text, ':') + 1 : text;
+    const bool wordless = op == CNN_OP_ADD || op == CNN_OP_DECONV;
+    const char *colon = strchr(text, ':'), *quote = strchr(text, '"');
+    return !wordless && colon != NULL && (quote == NULL || colon < quote) ? colon + 1 : text;
 }
 
 /* What the text itself says of a dimension: the number behind its last mention. False: it is not mentioned. Reads a
@@ -153,37 +153,55 @@ static bool stated(cnn_op op, const char *text, const char *letters, int64_t *va
     return found;
 }
 
+typedef struct size_row {
+    const char *letters;
+    int64_t value;
+} size_row;
+
+/* NULL, or the letters of the first size whose stated number is another. A 0 means "not given", as in benchdnn. */
+static const char *first_misread(cnn_op op, const char *text, const size_row *rows, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        int64_t value;
+        if (stated(op, text, rows[i].letters, &value) && value != 0 && value != rows[i].value) return rows[i].letters;
+    }
+    return NULL;
+}
+
+#define AXIS(d, letter)                                                                                                \
+    {"i" #letter, (d).i##letter}, {"o" #letter, (d).o##letter}, {"k" #letter, (d).k##letter},                          \
+        {"s" #letter, (d).s##letter}, {"p" #letter, (d).p##letter},                                                    \
+    {                                                                                                                  \
+        "d" #letter, (d).d##letter                                                                                     \
+    }
+
+static const char *misread_conv(const char *text, const cnn_problem *p)
+{
+    const cnn_conv_desc d = cnn_with_depth(p);
+    const size_row rows[] = {{"g", d.g}, {"mb", d.mb}, {"ic", d.ic}, {"oc", d.oc}, AXIS(d, d), AXIS(d, h), AXIS(d, w)};
+    return first_misread(p->op, text, rows, sizeof rows / sizeof rows[0]);
+}
+
+static const char *misread_pool(const char *text, const cnn_problem *p)
+{
+    const cnn_pool_desc d = cnn_pool_with_depth(p);
+    const size_row rows[] = {{"mb", d.mb}, {"ic", d.ic}, AXIS(d, d), AXIS(d, h), AXIS(d, w)};
+    return first_misread(p->op, text, rows, sizeof rows / sizeof rows[0]);
+}
+
 /* Every dimension that the text states is the problem's; NULL, or the letters of the one that is not. */
 static const char *misread(const char *text, const cnn_problem *p)
 {
     cnn_operand list[CNN_MAX_OPERANDS];
     cnn_error err;
-    if (p->op == CNN_OP_CONV || p->op == CNN_OP_CONV3D) {
-        const cnn_conv_desc all = cnn_with_depth(p), *d = &all;
-        const struct {
-            const char *letters;
-            int64_t value;
-        } rows[] = {{"g", d->g},   {"mb", d->mb}, {"ic", d->ic}, {"oc", d->oc}, {"ih", d->ih}, {"iw", d->iw},
-                    {"kh", d->kh}, {"kw", d->kw}, {"sh", d->sh}, {"sw", d->sw}, {"ph", d->ph}, {"pw", d->pw},
-                    {"dh", d->dh}, {"dw", d->dw}, {"oh", d->oh}, {"ow", d->ow}, {"id", d->id}, {"od", d->od},
-                    {"kd", d->kd}, {"sd", d->sd}, {"pd", d->pd}, {"dd", d->dd}};
-        for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
-            int64_t value;
-            /* a 0 stands for "not given", as in benchdnn */
-            if (stated(p->op, text, rows[i].letters, &value) && value != 0 && value != rows[i].value)
-                return rows[i].letters;
-        }
-        return NULL;
-    }
-    static const char *const letters[] = {"mb", "ic", "ih", "iw"};
+    if (p->op == CNN_OP_CONV || p->op == CNN_OP_CONV3D) return misread_conv(text, p);
+    if (p->op == CNN_OP_POOL || p->op == CNN_OP_POOL3D) return misread_pool(text, p);
     if (p->op == CNN_OP_OPTIMIZER || p->op == CNN_OP_CONCAT || cnn_operands(p, CNN_FWD, list, &err) < 0) return NULL;
-    for (int i = 0; i < (p->op == CNN_OP_LOSS ? 2 : 4); i++) {
-        int64_t value, depth = 1;
-        if (i == 2 && (!stated(p->op, text, "id", &depth) || depth == 0)) depth = 1; /* counts as height */
-        if (stated(p->op, text, letters[i], &value) && value != 0 && value * depth != list[0].dims[i])
-            return letters[i];
-    }
-    return NULL;
+    int64_t depth = 1;
+    if (!stated(p->op, text, "id", &depth) || depth == 0) depth = 1; /* counts as height */
+    const int64_t *x = list[0].dims, height = x[2] % depth == 0 ? x[2] / depth : -1;
+    const size_row rows[] = {{"mb", x[0]}, {"ic", x[1]}, {"ih", height}, {"iw", x[3]}};
+    return first_misread(p->op, text, rows, p->op == CNN_OP_LOSS ? 2 : 4);
 }
 
 static bool is_bad_input(cnn_status status)

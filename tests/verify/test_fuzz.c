@@ -276,6 +276,29 @@ static void invalid_texts_are_refused_or_mean_themselves(void **state)
     assert_true(counts[FUZZ_ACCEPTED] > MANY / 100); /* a damage that leaves it valid */
 }
 
+/* The number behind the words' colon is a size as any other, of every operation that has words. */
+static void sizes_behind_words_are_judged(void **state)
+{
+    static const struct {
+        cnn_op op;
+        const char *text;
+    } rows[] = {{CNN_OP_POOL, "global_avg:id3ic33ih7iw5"},
+                {CNN_OP_POOL3D, "global_avg:id3ic33ih7iw5"},
+                {CNN_OP_POOL, "max:ic7ih3ow2oh2kd4od8kh3kw3"},
+                {CNN_OP_POOL3D, "max:id3ic2ih6iw5kd2kh2kw2"},
+                {CNN_OP_CONV, "relu:mb2ic3ih5oc4kh3"},
+                {CNN_OP_ACT, "relu:id2ic3ih5"},
+                {CNN_OP_BATCHNORM, "inference:id2ic3ih5"},
+                {CNN_OP_CONV3D, "id3ic2ih6iw5oc2kd2kh3kw3ph1"},
+                {CNN_OP_DROPOUT, "0.5:id2ic3ih5"},
+                {CNN_OP_DECONV, "mb9ic3ih5oc4kh3na:mb8"},
+                {CNN_OP_ADD, "mb9ic3ih5na:mb8"}};
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        char why[VERIFY_TEXT_MAX];
+        if (fuzz_invalid_try(rows[i].op, rows[i].text, why) != FUZZ_ACCEPTED) fail_msg("%s: %s", rows[i].text, why);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -289,6 +312,7 @@ int main(void)
         cmocka_unit_test(a_layout_mistaken_needs_its_layout),
         cmocka_unit_test(stopping_keeps_what_was_found),
         cmocka_unit_test(invalid_texts_are_refused_or_mean_themselves),
+        cmocka_unit_test(sizes_behind_words_are_judged),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
