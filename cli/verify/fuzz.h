@@ -20,6 +20,10 @@ typedef struct fuzz_row {
     char algorithm[CNN_NAME_MAX];
     int64_t cases[VERIFY_FAILED + 1];
     uint64_t digest; /* the sum of a hash of each case and its state: the same however the cases were shared out */
+    /* Of the MISTRUSTED cases the first, whichever worker was done first. */
+    int64_t mistrusted; /* its number */
+    int attempt;
+    char why[VERIFY_TEXT_MAX];
 } fuzz_row;
 
 /* Failures are of one kind when algorithm, operation, direction and checks are the same: one of each is shrunk. */
@@ -72,6 +76,9 @@ static inline int64_t fuzz_place(const fuzz_session *s, int64_t index)
 
 /* fuzz_failure.c: a failure as it comes in: if it is the first of its kind, shrunk; printed and recorded. */
 void fuzz_failure(fuzz_session *s, const fuzz_case *c, const worker_message *message);
+
+/* The command that repeats the case alone. */
+void fuzz_command(fuzz_session *s, const fuzz_case *c, char command[CLI_REPEAT_MAX]);
 
 /* fuzz_tally.c. The kind is NULL when there are too many. */
 void fuzz_count(fuzz_session *s, const fuzz_case *c, const worker_message *message);

@@ -65,24 +65,43 @@ static const char *whole_command(const fuzz_session *s, int64_t index, char *com
 }
 
 /* The case ran in another process: its session is one that is never opened here. */
+static cnn_session session_of(const fuzz_session *s, fuzz_case *c)
+{
+    return (cnn_session){
+        .impl = s->space.impls[c->impl], .threads = c->threads, .device = s->space.device, .knobs = c->knobs};
+}
+
+static report_case report_of(const fuzz_case *c, const cnn_session *session, const char *command)
+{
+    return (report_case){.session = session,
+                         .algorithm = c->algorithm[0] != '\0' ? c->algorithm : "*",
+                         .problem = &c->problem,
+                         .dir = c->dir,
+                         .type = c->problem.u.type,
+                         .seed = (int64_t)c->data_seed,
+                         .drawn = true,
+                         .index = c->index,
+                         .command = command};
+}
+
+void fuzz_command(fuzz_session *s, const fuzz_case *c, char command[CLI_REPEAT_MAX])
+{
+    fuzz_case copy = *c;
+    const cnn_session session = session_of(s, &copy);
+    const report_case now = report_of(c, &session, NULL);
+    report_begin(&s->report, &now);
+    report_repro(&s->report, command);
+}
+
 static void tell(fuzz_session *s, const fuzz_case *c, const worker_message *message, const char *command)
 {
     const fuzz_outcome *o = &message->outcome;
     fuzz_case copy = *c;
-    const cnn_session session = {
-        .impl = s->space.impls[c->impl], .threads = c->threads, .device = s->space.device, .knobs = copy.knobs};
+    const cnn_session session = session_of(s, &copy);
     char text[CNN_PROBLEM_TEXT_MAX];
+    report_case now = report_of(c, &session, command);
     cnn_problem_format(&c->problem, text);
-    const report_case now = {.session = &session,
-                             .algorithm = c->algorithm[0] != '\0' ? c->algorithm : "*",
-                             .what = text,
-                             .problem = &c->problem,
-                             .dir = c->dir,
-                             .type = c->problem.u.type,
-                             .seed = (int64_t)c->data_seed,
-                             .drawn = true,
-                             .index = c->index,
-                             .command = command};
+    now.what = text;
     verify_result result = {.session = &session,
                             .problem = &c->problem,
                             .algorithm = now.algorithm,

@@ -85,7 +85,8 @@ void report_print(const verify_report *r)
     if (!report_shows(r, r->state)) return;
     report_clear_line(r);
     append_head(r, text);
-    if (r->failed[0] != '\0') cnn_append(text, LINE, " | failed:%s", r->failed);
+    const char *word = r->state == VERIFY_MISTRUSTED ? "mistrusted" : "failed";
+    if (r->failed[0] != '\0') cnn_append(text, LINE, " | %s:%s", word, r->failed);
     if (r->passed[0] != '\0' && table_columns() == 0) /* a terminal has no room for what is so usual */
         cnn_append(text, LINE, " |%s%s", r->failed[0] != '\0' ? " passed:" : "", r->passed);
     append_bound(r, text);

@@ -77,6 +77,19 @@ for jobs in 1 3; do
 done
 cmp -s "$folder/jobs1" "$folder/jobs3" || fail "one and three workers do not agree"
 
+# MISTRUSTED is no failure of random cases; of each algorithm the first case is shown, whichever worker came to it.
+uniform=(--impl cpu --op pool --dir BWD_D --like mb1ic1 --fuzz 300 --seed 1 --quiet)
+for jobs in 1 3; do
+    expect 0 "$broken" verify "${uniform[@]}" --jobs $jobs --out "$folder/uniform$jobs.jsonl"
+    grep -A2 '^MISTRUSTED' "$folder/out" | sed "s| --jobs [0-9]*||" >"$folder/uniform$jobs"
+done
+grep -q '^  case [0-9]*, cpu:default pool BWD_D: .*: dx: all expected results are equal$' "$folder/uniform1" || fail "no MISTRUSTED case: $(cat "$folder/uniform1")"
+cmp -s "$folder/uniform1" "$folder/uniform3" || fail "one and three workers show different MISTRUSTED cases"
+command=$(repeat_command)
+grep -qF "\"mistrusted_repro\":\"benchcnn $command\"" "$folder/uniform1.jsonl" || fail "no record of the MISTRUSTED case"
+expect 1 bash -c "'$broken' $command"
+grep -q '^MISTRUSTED .* | mistrusted: .* | passed: ' "$folder/out" || fail "'$command' is not MISTRUSTED: $(head -1 "$folder/out")"
+
 # What is not supported is not passed.
 expect 3 "$broken" verify --impl cpu --op conv --math tf32 --dtype f32 --fuzz 10 --quiet
 grep -q '10 UNSUPPORTED' "$folder/out" || fail "unsupported cases are not counted"
