@@ -87,6 +87,7 @@ grep -q '^  case [0-9]*, cpu:default pool BWD_D: .*: dx: all expected results ar
 cmp -s "$folder/uniform1" "$folder/uniform3" || fail "one and three workers show different MISTRUSTED cases"
 command=$(repeat_command)
 grep -qF "\"mistrusted_repro\":\"benchcnn $command\"" "$folder/uniform1.jsonl" || fail "no record of the MISTRUSTED case"
+expect 0 "$broken" check "$folder/uniform1.jsonl"
 expect 1 bash -c "'$broken' $command"
 grep -q '^MISTRUSTED .* | mistrusted: .* | passed: ' "$folder/out" || fail "'$command' is not MISTRUSTED: $(head -1 "$folder/out")"
 
