@@ -23,7 +23,7 @@ typedef struct fuzz_row {
     /* Of the MISTRUSTED cases the first, whichever worker was done first. */
     int64_t mistrusted; /* its number */
     int attempt;
-    char why[VERIFY_TEXT_MAX];
+    char tried[CNN_NAME_MAX], why[VERIFY_TEXT_MAX]; /* tried: its algorithm; the last row has several */
 } fuzz_row;
 
 /* Failures are of one kind when algorithm, operation, direction and checks are the same: one of each is shrunk. */

@@ -42,6 +42,7 @@ void fuzz_count(fuzz_session *s, const fuzz_case *c, const worker_message *messa
     if (o->state == VERIFY_MISTRUSTED && (row->cases[o->state] == 0 || c->index < row->mistrusted)) {
         row->mistrusted = c->index;
         row->attempt = message->attempt;
+        memcpy(row->tried, o->algorithm, sizeof row->tried);
         snprintf(row->why, sizeof row->why, "%s: %.400s", o->check, o->reason);
     }
     row->cases[o->state]++;
@@ -53,7 +54,7 @@ void fuzz_count(fuzz_session *s, const fuzz_case *c, const worker_message *messa
 static void repeat_mistrusted(fuzz_session *s, const fuzz_row *row, fuzz_case *c, char command[CLI_REPEAT_MAX])
 {
     fuzz_draw(&s->space, s->seed, row->mistrusted, row->attempt, c);
-    memcpy(c->algorithm, row->algorithm, sizeof c->algorithm);
+    memcpy(c->algorithm, row->tried, sizeof c->algorithm);
     fuzz_command(s, c, command);
 }
 
